@@ -56,7 +56,7 @@ func (d *draft) smoothAnsatz(p *pde.Problem) (*pde.Problem, error) {
 			continue
 		}
 		met := q.SmoothMet(c)
-		if ok, err := meets(q, c, q.Unknowns[c].Ansatz, met); err != nil {
+		if ok, err := meets(q, met); err != nil {
 			return nil, err
 		} else if ok {
 			d.src, p = text, q
@@ -71,7 +71,7 @@ func (d *draft) smoothAnsatz(p *pde.Problem) (*pde.Problem, error) {
 
 // addAnsatz adds to a PDE file without one the ansatz that meets the most conditions exactly, and says which stay rows.
 func (d *draft) addAnsatz(p *pde.Problem, add func(text, comment, what string) bool) error {
-	misfit, err := model.Misfit(p)
+	misfit, values, err := model.Misfit(p)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (d *draft) addAnsatz(p *pde.Problem, add func(text, comment, what string) b
 	if err != nil {
 		return err
 	}
-	jumps := !p.Steady && !(misfit <= compatibleMisfit)
+	jumps := !p.Steady && !(values <= compatibleMisfit)
 	e := exactAnsatz{p: p, lengths: lengths, jumps: jumps, disagree: map[string]bool{}}
 	if err := e.find(misfit); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (d *draft) addAnsatz(p *pde.Problem, add func(text, comment, what string) b
 			return nil
 		}
 	}
-	d.sayRows(p, held, e.disagree, jumps, misfit)
+	d.sayRows(p, held, e.disagree, jumps, values)
 	return nil
 }
 
@@ -110,46 +110,47 @@ type exactAnsatz struct {
 
 // find sets parts, held and disagree.
 func (e *exactAnsatz) find(misfit float64) error {
-	time := e.p.Axes[0].Name
-	lengths := slices.Clone(e.lengths)
-	propagated := e.p.SemilinearWaves()
-	for c := range lengths {
-		if propagated { // wants what a basis that is integrated along time does: conditions that begin every unknown
-			lengths[c] = map[string]float64{time: 1}
+	if all, met, ok := e.p.DuhamelAnsatz(); ok && !e.jumps && e.p.SemilinearWaves() {
+		q := *e.p
+		q.Unknowns = slices.Clone(q.Unknowns)
+		for c := range q.Unknowns {
+			q.Unknowns[c].Ansatz = all[c]
 		}
-	}
-	all := make([]pde.Ansatz, len(e.p.Unknowns))
-	met := make([][]string, len(e.p.Unknowns))
-	for c := range e.p.Unknowns {
-		var err error
-		if all[c], met[c], err = e.of(c, lengths[c]); err != nil {
+		ok, err := meets(&q, met)
+		if err != nil {
 			return err
 		}
-		propagated = propagated && all[c].Smooth[time] > 0
-	}
-	for c, u := range e.p.Unknowns {
-		switch a := &all[c]; {
-		case propagated:
-			a.Smooth, a.Duhamel = nil, true
-		case e.lengths[c][time] == 0 && a.Smooth[time] > 0: // one of the others does not begin
-			var err error
-			if *a, met[c], err = e.of(c, e.lengths[c]); err != nil {
-				return err
+		if ok {
+			for c := range all {
+				e.add(c, all[c])
 			}
+			e.held = met
+			return nil
 		}
-		if len(met[c]) == 0 && len(e.p.Rough(c)) > 0 {
+	}
+	for c := range e.p.Unknowns {
+		a, met, err := e.of(c, e.lengths[c])
+		if err != nil {
+			return err
+		}
+		if len(met) == 0 && len(e.p.Rough(c)) > 0 {
 			return rough(e.p, c, misfit)
 		}
-		if len(met[c]) == 0 {
-			continue
+		if len(met) > 0 {
+			e.add(c, a)
+			e.held = append(e.held, met...)
 		}
-		part := ansatzText(all[c])
-		if len(e.p.Unknowns) > 1 {
-			part = u.Name + ": " + part
-		}
-		e.parts, e.held = append(e.parts, part), append(e.held, met[c]...)
 	}
 	return nil
+}
+
+// add adds an unknown's ansatz to the parts.
+func (e *exactAnsatz) add(unknown int, a pde.Ansatz) {
+	part := ansatzText(a)
+	if len(e.p.Unknowns) > 1 {
+		part = e.p.Unknowns[unknown].Name + ": " + part
+	}
+	e.parts = append(e.parts, part)
 }
 
 // of is the ansatz of an unknown, with the lengths of S, and the conditions that it meets.
@@ -163,7 +164,10 @@ func (e *exactAnsatz) of(c int, lengths map[string]float64) (a pde.Ansatz, met [
 		}
 		ok := false
 		if !e.jumps && err == nil {
-			ok, err = meets(e.p, c, a, met)
+			q := *e.p
+			q.Unknowns = slices.Clone(q.Unknowns)
+			q.Unknowns[c].Ansatz = a
+			ok, err = meets(&q, met)
 		}
 		return ok
 	})
@@ -195,7 +199,7 @@ func ansatzText(a pde.Ansatz) string {
 func roughNotes(p *pde.Problem) (notes []string) {
 	for c, u := range p.Unknowns {
 		for _, axis := range p.Rough(c) {
-			if u.Ansatz.Smooth[axis] == 0 {
+			if u.Ansatz.Smooth[axis] == 0 && !u.Ansatz.Duhamel {
 				notes = append(notes, fmt.Sprintf("the ansatz of %s is not smooth along %s, where derivatives are of fourth order: what a network has of short waves there may drown the residual (`smooth` in docs/reference/pde-files.md)", u.Name, axis))
 			}
 		}
@@ -244,17 +248,14 @@ func (d *draft) sayRows(p *pde.Problem, held []string, disagree map[string]bool,
 	}
 }
 
-// meets reports whether fields of an ansatz of an unknown meet conditions, for samples of the problem's own
-// distributions, and break none where it leaves nothing free. Differences are to converge to what they stand for.
-func meets(p *pde.Problem, unknown int, a pde.Ansatz, met []string) (bool, error) {
-	q := *p
-	q.Unknowns = slices.Clone(p.Unknowns)
-	q.Unknowns[unknown].Ansatz = a
+// meets reports whether fields of a problem's ansatz meet conditions, for samples of its own distributions, and break none where it
+// leaves nothing free. Differences are to converge to what they stand for.
+func meets(p *pde.Problem, met []string) (bool, error) {
 	g, err := p.Grid(nil)
 	if err != nil {
 		return false, err
 	}
-	miss, ok, err := ansatzMiss(&q, g, met, ansatzDraws)
+	miss, ok, err := ansatzMiss(p, g, met, ansatzDraws)
 	if err != nil || !ok || !slices.ContainsFunc(miss, func(m float64) bool { return m > exactly }) {
 		return ok, err
 	}
@@ -265,7 +266,7 @@ func meets(p *pde.Problem, unknown int, a pde.Ansatz, met []string) (bool, error
 			axis.Points--
 		}
 	}
-	finer, ok, err := ansatzMiss(&q, fine, met, 2)
+	finer, ok, err := ansatzMiss(p, fine, met, 2)
 	for i, m := range finer {
 		ok = ok && m <= max(exactly, converging*miss[i])
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"pihc/grid"
 	"pihc/internal/dataset"
 	"pihc/internal/discrete"
 	"pihc/internal/disk"
@@ -91,7 +92,13 @@ func (d *draft) complete(name string) error {
 		return err
 	}
 	if p.Reference.Solver == "" {
-		add("reference: {solver: "+pde.DiscreteSolver+"}", "Added by pihc init: solutions to be scored against are those of these rows on a finer grid.",
+		finer := ""
+		if p.Steady {
+			if finer, err = coarserReference(p, g); err != nil {
+				return err
+			}
+		}
+		add("reference: {solver: "+pde.DiscreteSolver+finer+"}", "Added by pihc init: solutions to be scored against are those of these rows on a finer grid.",
 			"solutions of these rows on a finer grid, to be scored against")
 	}
 	if solvable(p) { // better said before steps are timed
@@ -112,7 +119,7 @@ func drawable(name string, p *pde.Problem) error {
 	if discrete.SeemsSteady(p) {
 		hint = fmt.Sprintf("if %s is not time add time: none; otherwise %s", p.Axes[0].Name, hint)
 	} else if len(p.Inputs) > p.Initials() {
-		hint += fmt.Sprintf("; or where `inputs` alone are drawn a condition with kind: initial that says what solutions begin with, without %s", p.Unknowns[0].InitialName())
+		hint += fmt.Sprintf("; or where `inputs` alone are drawn a condition at the first %s that says what solutions begin with, without %s", p.Axes[0].Name, p.Unknowns[0].InitialName())
 	}
 	return words.WithHint(fmt.Errorf("%s: no `initial`: training needs initial conditions", name), "%s", hint)
 }
@@ -132,4 +139,30 @@ func appended(src []byte, text, comment string) []byte {
 		between = "\n\n"
 	}
 	return slices.Concat(src, []byte(between+"# "+comment+"\n"+text+"\n"))
+}
+
+// coarserReference is what a file says of the grid of reference solutions of a problem without time: nothing, or where those of a
+// sample cannot be had on the usual grid, that it is twice as fine as g, three times along axes of cells.
+func coarserReference(p *pde.Problem, g *grid.Grid) (string, error) {
+	samples, err := dataset.Draws(p, g, 1)
+	if err != nil {
+		return "", err
+	}
+	fine, _ := discrete.Refinements(p, g)
+	solver, err := discrete.New(p, g, fine)
+	if err == nil {
+		_, err = solver.Solve(make([]float64, len(p.Unknowns)*g.Size()), samples[0])
+	}
+	if !errors.Is(err, discrete.ErrTooLarge) && !errors.Is(err, discrete.ErrNotConverged) {
+		return "", nil // others are said later
+	}
+	var factors []string
+	for _, a := range p.Axes {
+		by := 2
+		if a.Boundary == grid.Cells {
+			by = 3
+		}
+		factors = append(factors, fmt.Sprintf("%s: %d", a.Name, by))
+	}
+	return ", refine: {" + strings.Join(factors, ", ") + "}", nil
 }

@@ -55,17 +55,17 @@ func examine(p *pde.Problem) (*Verdict, error) {
 		if len(met) == 0 {
 			continue
 		}
-		if ok, err := meets(p, c, u.Ansatz, met); err != nil {
+		if ok, err := meets(p, met); err != nil {
 			return nil, err
 		} else if !ok {
-			x.Faults = append(x.Faults, fmt.Sprintf("the offset of the ansatz of %s misses %s, which fields that are smooth there meet without right-hand sides", u.Name, words.List(met)))
+			x.Faults = append(x.Faults, fmt.Sprintf("the offset of the ansatz of %s misses %s, which the rest of its fields meets without right-hand sides", u.Name, words.List(met)))
 			return x, nil
 		}
 	}
 	if gradual, err := beginsGradually(p); err != nil || !gradual {
 		return x, err
 	}
-	misfit, err := model.Misfit(p)
+	_, misfit, err := model.Misfit(p)
 	if err != nil {
 		return nil, err
 	}

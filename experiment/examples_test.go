@@ -28,7 +28,7 @@ func TestExamples(t *testing.T) {
 		if p.Reference.Solver == "" {
 			t.Errorf("%s has no reference", p.Name)
 		}
-		misfit, err := model.Misfit(p)
+		_, misfit, err := model.Misfit(p)
 		for c := range p.Unknowns {
 			if _, met := p.ExactAnsatz(c, nil, nil); err != nil || len(met) > 0 && misfit <= compatibleMisfit {
 				t.Errorf("%s lacks the ansatz that meets its conditions (%v)", p.Name, err)

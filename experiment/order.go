@@ -171,7 +171,7 @@ func mayHoldAtStart(p *pde.Problem) (bool, error) {
 	if !discrete.Marches(p) || startHolds(p) {
 		return false, nil
 	}
-	misfit, err := model.Misfit(p)
+	misfit, _, err := model.Misfit(p)
 	return misfit <= compatibleMisfit, err
 }
 

@@ -19,6 +19,7 @@ type Propagation struct {
 type propagating struct {
 	transform      *fft.Real
 	re, im, values []float64
+	slice          []float64 // (points, functions): values, where no axis is mirrored
 	y, next        []float64 // (State, 2, functions)
 	out            []float64 // (Times, Unknowns, 2, functions)
 }
@@ -30,12 +31,16 @@ type Slices func(unknown, time int, values []float64)
 func (p *Propagator) NewPropagation(functions int, pool *compute.Pool) *Propagation {
 	w := &Propagation{Propagator: p, functions: functions, pool: pool, spectrum: make([]float64, p.Modes*p.Times*p.Unknowns*2*functions)}
 	for range pool.Workers() {
-		t := fft.NewReal(p.shape, functions)
+		t := fft.NewReal(p.Shape, functions)
 		w.workers = append(w.workers, &propagating{
 			transform: t, re: make([]float64, t.Modes()), im: make([]float64, t.Modes()), values: make([]float64, t.Size()),
 			y: make([]float64, p.State*2*functions), next: make([]float64, p.State*2*functions),
 			out: make([]float64, p.Times*p.Unknowns*2*functions),
 		})
+		v := w.workers[len(w.workers)-1]
+		if v.slice = v.values; p.mirrors != nil {
+			v.slice = make([]float64, p.points*functions)
+		}
 	}
 	return w
 }
@@ -45,7 +50,14 @@ func (p *Propagator) NewPropagation(functions int, pool *compute.Pool) *Propagat
 func (w *Propagation) Apply(transposed bool, load, store Slices) {
 	f := w.functions
 	w.slices(func(v *propagating, unknown, time int) {
-		load(unknown, time, v.values)
+		load(unknown, time, v.slice)
+		if w.mirrors != nil {
+			if m := &w.mirrors[unknown]; transposed {
+				m.cutTransposed(v.values, v.slice, f)
+			} else {
+				m.spread(v.values, v.slice, f)
+			}
+		}
 		v.transform.Forward(v.re, v.im, v.values)
 		for mode := range w.Modes {
 			to := w.at(mode, time, unknown)
@@ -62,18 +74,25 @@ func (w *Propagation) Apply(transposed bool, load, store Slices) {
 			w.march(v, mode, true)
 		}
 	})
-	w.inverse(store)
+	w.inverse(transposed, store)
 }
 
 // Begin solves without b from y (State, points) at the first time; all functions are the same.
 func (w *Propagation) Begin(y []float64, store Slices) {
 	v, f := w.workers[0], w.functions
 	block := w.Times * w.Unknowns * 2 * f // of a mode
+	unknown := 0
 	for s := range w.State {
-		for p, x := range y[s*w.width:][:w.width] {
+		for p, x := range y[s*w.points:][:w.points] {
 			for j := range f {
-				v.values[p*f+j] = x
+				v.slice[p*f+j] = x
 			}
+		}
+		if unknown+1 < w.Unknowns && w.First[unknown+1] == s {
+			unknown++
+		}
+		if w.mirrors != nil {
+			w.mirrors[unknown].spread(v.values, v.slice, f)
 		}
 		v.transform.Forward(v.re, v.im, v.values)
 		for mode := range w.Modes {
@@ -87,7 +106,7 @@ func (w *Propagation) Begin(y []float64, store Slices) {
 		copy(v.y, w.spectrum[mode*block:])
 		w.march(v, mode, false)
 	})
-	w.inverse(store)
+	w.inverse(false, store)
 }
 
 // slices runs visit for every slice of every unknown.
@@ -100,7 +119,7 @@ func (w *Propagation) at(mode, time, unknown int) []float64 {
 	return w.spectrum[((mode*w.Times+time)*w.Unknowns+unknown)*2*w.functions:][:2*w.functions]
 }
 
-func (w *Propagation) inverse(store Slices) {
+func (w *Propagation) inverse(transposed bool, store Slices) {
 	f, scale := w.functions, 1/float64(w.width)
 	w.slices(func(v *propagating, unknown, time int) {
 		for mode := range w.Modes {
@@ -110,7 +129,14 @@ func (w *Propagation) inverse(store Slices) {
 		}
 		v.transform.Inverse(v.values, v.re, v.im)
 		kernel.MulScalar64(v.values, scale, v.values)
-		store(unknown, time, v.values)
+		if w.mirrors != nil {
+			if m := &w.mirrors[unknown]; transposed {
+				m.spreadTransposed(v.slice, v.values, f)
+			} else {
+				m.cut(v.slice, v.values, f)
+			}
+		}
+		store(unknown, time, v.slice)
 	})
 }
 

@@ -6,8 +6,8 @@ import (
 	"pihc/internal/fft"
 )
 
-// A Propagator solves linear equations with constant coefficients on a nodes axis of time and periodic axes of space, Fourier mode
-// by mode: y' = A y + B b, with b one function and y one or more values for each unknown, the unknown itself first. Between two times
+// A Propagator solves linear equations with constant coefficients on a nodes axis of time and axes of space that are periodic, or have
+// ends where fields are even or odd (then on the mirrored grid, which is periodic), Fourier mode by mode: y' = A y + B b, with b one function and y one or more values for each unknown, the unknown itself first. Between two times
 // b is the polynomial through the six points, or all of fewer, that are nearest; the rest is exact (Duhamel's formula; Hochbruck and
 // Ostermann, Exponential integrators, 2010).
 type Propagator struct {
@@ -21,8 +21,11 @@ type Propagator struct {
 	// Nodes-1 the first is for the step between the first two of these times.
 	Steps, Weights []float64
 
-	shape []int // of a slice
-	width int   // points of a slice
+	Parities Parities
+	Shape    []int    // of a mirrored slice
+	mirrors  []mirror // per unknown; none where no axis is mirrored
+	points   int      // of a slice
+	width    int      // of a mirrored slice
 }
 
 // interpolated is the number of times that b is interpolated between, at most.
@@ -33,12 +36,12 @@ const maxGrowth = 10
 
 // NewPropagator prepares the equations whose unknown c has orders[c] values in y, derivatives in time of 0 to orders[c]-1, and of the
 // highest one the equation u^(m) = Σ rows·y + scale[c]·b_c. rows are (modes, unknowns, values of y), modes those of fft.Real on a
-// slice.
-func (g *Grid) NewPropagator(orders []int, scale []float64, rows []complex128) *Propagator {
-	t := g.Axes[0]
-	p := &Propagator{Times: t.Points, Unknowns: len(orders), shape: g.Shape()[1:], Nodes: min(interpolated, t.Points)}
-	p.width = g.Size() / t.Points
-	p.Modes = fft.NewReal(p.shape, 1).Modes()
+// slice of the mirrored grid.
+func (g *Grid) NewPropagator(parities Parities, orders []int, scale []float64, rows []complex128) *Propagator {
+	t, mirrored := g.Axes[0], g.Mirrored(parities)
+	p := &Propagator{Times: t.Points, Unknowns: len(orders), Parities: parities, Shape: mirrored.Shape()[1:], Nodes: min(interpolated, t.Points)}
+	p.points, p.width, p.mirrors = g.Size()/t.Points, mirrored.Size()/t.Points, g.mirrors(mirrored, parities)
+	p.Modes = fft.NewReal(p.Shape, 1).Modes()
 	for _, m := range orders {
 		p.First, p.State = append(p.First, p.State), p.State+m
 	}

@@ -45,7 +45,7 @@ func testPropagator(times int, t float64) (*Grid, *Propagator, []complex128) {
 		}
 		copy(rows[mode*6:], []complex128{complex(-2-kx*kx-ky*ky, 0), complex(-0.1, odd), complex(0.5, ky*0.2), 0.3, 0, complex(-0.5*ky, odd*odd*odd)})
 	}
-	return g, g.NewPropagator([]int{2, 1}, []float64{2, 0.7}, rows), rows
+	return g, g.NewPropagator(Parities{{{}, {}}, {{}, {}}}, []int{2, 1}, []float64{2, 0.7}, rows), rows
 }
 
 // Of polynomials of degree 5 in time the solution is that of a fine march of the same equations by Runge and Kutta.
@@ -142,6 +142,81 @@ func TestPropagatorTransposed(t *testing.T) {
 		at := func(x []float64, unknown, time int) []float64 {
 			return x[(unknown*9+time)*width*functions:][:width*functions]
 		}
+		p.NewPropagation(functions, nil).Apply(transposed, func(unknown, time int, values []float64) { copy(values, at(x, unknown, time)) },
+			func(unknown, time int, values []float64) { copy(at(out, unknown, time), values) })
+		return out
+	}
+	n := 2 * g.Size() * functions
+	check.AdjointIdentity(t, rand.New(rand.NewPCG(3, 4)), n, n,
+		func(y, x []float64) { copy(y, apply(x, false)) }, func(x, y []float64) { kernel.Add64(x, x, apply(y, true)) }, 1e-14)
+}
+
+// parityTest is a grid with an axis of nodes, on which the two unknowns have parities of each kind, and a periodic one.
+func parityTest() (*Grid, Parities) {
+	g := &Grid{Axes: []Axis{{Name: "t", Hi: 1, Points: 7, Boundary: Nodes}, {Name: "x", Hi: 1, Points: 5, Boundary: Nodes}, {Name: "y", Hi: 1, Points: 3, Boundary: Periodic}}}
+	return g, Parities{{{Odd, Even}, {}}, {{Even, Odd}, {}}}
+}
+
+// Fields on the mirrored grid are those of the nodes, and what parities make of them beyond.
+func TestMirrored(t *testing.T) {
+	g, parities := parityTest()
+	m := g.Mirrored(parities)
+	if a := m.Axes[1]; a.Boundary != Periodic || a.Points != 16 || a.Hi != 4 || m.Axes[0] != g.Axes[0] || m.Axes[2] != g.Axes[2] {
+		t.Fatalf("mirrored %+v", m.Axes)
+	}
+	if a := g.Mirrored(Parities{{{Odd, Odd}, {}}, {{Even, Even}, {}}}).Axes[1]; a.Points != 8 || a.Hi != 2 {
+		t.Fatalf("mirrored %+v", a)
+	}
+	for ends, f := range map[[2]Parity]func(x float64) float64{
+		{Odd, Odd}:   func(x float64) float64 { return math.Sin(math.Pi*x) - math.Sin(3*math.Pi*x) },
+		{Even, Even}: func(x float64) float64 { return 1 + math.Cos(math.Pi*x) - math.Cos(2*math.Pi*x) },
+		{Odd, Even}:  func(x float64) float64 { return math.Sin(math.Pi*x/2) + math.Sin(3*math.Pi*x/2) },
+		{Even, Odd}:  func(x float64) float64 { return math.Cos(math.Pi*x/2) + math.Cos(3*math.Pi*x/2) },
+	} {
+		matrix := Continuation(5, 16, ends)
+		for j := range 16 {
+			got := 0.0
+			for i := range 5 {
+				got += matrix[j*5+i] * f(float64(i)/4)
+			}
+			if want := f(float64(j) / 4); math.Abs(got-want) > 1e-14 {
+				t.Errorf("%v: point %d has %g, want %g", ends, j, got, want)
+			}
+		}
+	}
+}
+
+// A standing wave between walls, u'' = -k² u, is solved by its offset, and Apply has its transpose.
+func TestPropagatorBetweenWalls(t *testing.T) {
+	g, parities := parityTest()
+	mirrored := g.Mirrored(parities)
+	const functions, width, modes = 2, 15, 32
+	rows := make([]complex128, modes*2*4)
+	for mode := range modes {
+		k := float64((mode/2+8)%16-8) * math.Pi / 2 // of an axis of length 4
+		rows[mode*8], rows[mode*8+4+2] = complex(-k*k, 0), complex(-k*k, 0)
+	}
+	p := g.NewPropagator(parities, []int{2, 2}, []float64{1, 1}, rows)
+	if p.Modes != modes || mirrored.Size() != 7*16*3 {
+		t.Fatal(p.Modes, mirrored.Size())
+	}
+	y := make([]float64, 4*width)
+	for i := range width {
+		x := g.Axes[1].Coordinate(i / 3)
+		y[i], y[2*width+i] = math.Sin(math.Pi*x/2), math.Cos(math.Pi*x/2)
+	}
+	p.NewPropagation(1, nil).Begin(y, func(unknown, time int, values []float64) {
+		for i, v := range values {
+			if want := y[2*unknown*width+i] * math.Cos(math.Pi/2*g.Axes[0].Coordinate(time)); math.Abs(v-want) > 1e-12 {
+				t.Fatalf("unknown %d, time %d, point %d: %g, want %g", unknown, time, i, v, want)
+			}
+		}
+	})
+	at := func(x []float64, unknown, time int) []float64 {
+		return x[(unknown*7+time)*width*functions:][:width*functions]
+	}
+	apply := func(x []float64, transposed bool) []float64 {
+		out := make([]float64, len(x))
 		p.NewPropagation(functions, nil).Apply(transposed, func(unknown, time int, values []float64) { copy(values, at(x, unknown, time)) },
 			func(unknown, time int, values []float64) { copy(at(out, unknown, time), values) })
 		return out

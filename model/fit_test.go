@@ -332,7 +332,7 @@ initial: {distribution: mixture, of: [{distribution: random-series, series: sine
 		if err != nil {
 			t.Fatal(err)
 		}
-		misfit, err := Misfit(p)
+		misfit, _, err := Misfit(p)
 		if err != nil || (misfit <= 0.01) != compatible {
 			t.Errorf("with %q: misfit %v, %v", other, misfit, err)
 		}

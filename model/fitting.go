@@ -36,6 +36,7 @@ type fitting struct {
 	units   []float64            // per set of rows, residuals first: factor to the unit of the first unknown
 	names   []string             // of the sets
 	misfit  float64              // of conditions at axes of space by initial conditions that are kept, in that unit
+	miss    float64              // of those without derivatives
 
 	multiplier float64 // the largest value of the ansatz's, which may have a unit
 }
@@ -88,7 +89,10 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 				p.Persist(held, part, sys.Grid)
 				misfit = max(misfit, dataset.RootMeanSquare(values.Eval(0, held, part)[0]))
 			}
-			f.misfit = max(f.misfit, unit*f.scales[0]/f.scales[of]*misfit)
+			misfit *= unit * f.scales[0] / f.scales[of]
+			if f.misfit = max(f.misfit, misfit); !slices.ContainsFunc(set.Terms, func(t int) bool { return derivative(sys, t) }) {
+				f.miss = max(f.miss, misfit)
+			}
 		}
 		if p.Steady && set.Kind == pde.ResidualRows {
 			// A Laplacian's lowest eigenvalue on the interval is π²/L², and the unit L²/2.
@@ -225,9 +229,9 @@ func mixtureParts(p *pde.Problem, sys *pde.System, sample []float64) ([][]float6
 }
 
 // Misfit returns how far initial conditions, kept for all times, miss the conditions at the ends of axes of space, as these
-// are at the first time, as a fraction of their size. What differences miss there of derivatives falls with the
-// steps of space, which are halved while that is so.
-func Misfit(p *pde.Problem) (float64, error) {
+// are at the first time, as a fraction of their size: all, and those without derivatives, which fields jump to. What differences miss
+// there of derivatives falls with the steps of space, which are halved while that is so.
+func Misfit(p *pde.Problem) (all, values float64, err error) {
 	q, first := *p, p.Axes[0]
 	q.Conditions = slices.Clone(p.Conditions)
 	for i := range q.Conditions {
@@ -238,10 +242,10 @@ func Misfit(p *pde.Problem) (float64, error) {
 	s := defaultSpec(fittedDefaults)
 	f, err := newFitting(&s, &q)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	misfit := f.misfit / f.scales[0]
-	for !p.Steady && misfit > leastMisfit {
+	all, values = f.misfit/f.scales[0], f.miss/f.scales[0]
+	for !p.Steady && all > leastMisfit {
 		s.Grid = f.grid.PointsByName()
 		for _, a := range f.grid.Axes[1:] {
 			if s.Grid[a.Name] *= 2; a.Boundary == grid.Nodes {
@@ -252,15 +256,23 @@ func Misfit(p *pde.Problem) (float64, error) {
 			break
 		}
 		if f, err = newFitting(&s, &q); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		finer := f.misfit / f.scales[0]
-		if !(finer < fallingMisfit*misfit) {
+		if !(finer < fallingMisfit*all) {
 			break
 		}
-		misfit = finer
+		all, values = finer, f.miss/f.scales[0]
 	}
-	return misfit, nil
+	return all, values, nil
+}
+
+// derivative reports whether a term is one.
+func derivative(sys *pde.System, term int) bool {
+	t, ok := sys.Term(term)
+	return ok && (t.Spectral != nil || slices.ContainsFunc(t.Factors, func(f pde.Factor) bool {
+		return f.Edge == nil && f.Scheme.Derivative > 0 || f.Edge != nil && f.Edge.Derivative > 0
+	}))
 }
 
 // weights are factors times the unit of each set of rows, or its square.
@@ -332,14 +344,16 @@ func (f *fitting) homogeneous() []string {
 
 // experts divides a single axis of space into four and each of two into two, as far
 // as every part keeps eight points. A derivative of order d sees a jump at a border 1/h^d
-// times: axes with derivatives of order 3 or more are not divided (docs/evidence/choices.md), and where
-// no other is left, time is, into two.
+// times: axes with derivatives of order 3 or more are not divided (docs/evidence/choices.md), nor is space where fields are
+// solutions of the linear part, which carries jumps on undamped; where no other is left, time is, into two.
 func (f *fitting) experts() map[string]int {
 	axes, parts := f.space(), 4
 	if len(axes) > 1 {
 		parts = 2
 	}
-	axes = slices.DeleteFunc(slices.Clone(axes), func(a grid.Axis) bool { return f.derivative(a.Name) > 2 })
+	axes = slices.DeleteFunc(slices.Clone(axes), func(a grid.Axis) bool {
+		return f.derivative(a.Name) > 2 || f.problem.Unknowns[0].Ansatz.Duhamel
+	})
 	if len(axes) == 0 && !f.problem.Steady {
 		axes, parts = f.grid.Axes[:1], 2
 	}

@@ -12,10 +12,19 @@ import (
 )
 
 // linearTerm is a term of a residual, by its position in System.Terms, with the derivative in time that it takes of its unknown and
-// what multiplies it where all unknowns are zero: an expression in axes.
+// what multiplies it where all unknowns are zero, over what multiplies the derivative of highest order: an expression in axes.
 type linearTerm struct {
 	row, term, of, rate int
 	slope               *expr.Expr
+}
+
+// linear is the linear part of residuals: the order in time of each unknown, terms below these orders, by the residual that has the
+// derivative of highest order of an unknown, how unknowns go on beyond walls, and the conditions there that such fields meet.
+type linear struct {
+	orders   []int
+	terms    []linearTerm
+	parities grid.Parities
+	met      [][]string // per unknown
 }
 
 // duhamel reports whether fields are solutions of the linear part.
@@ -23,26 +32,29 @@ func (p *Problem) duhamel() bool { return p.Unknowns[0].Ansatz.Duhamel }
 
 // Linear says why the residuals have no linear part that can be solved in time, Fourier mode by mode.
 func (p *Problem) Linear() error {
-	_, _, _, err := p.linearPart()
+	_, err := p.linearPart()
 	return err
 }
 
 // SemilinearWaves reports whether Duhamel's formula was measured to help (docs/evidence/choices.md): the linear part contains derivatives in
 // space, and no diffusion of an unknown of first order in time; what it leaves of nonlinear terms contains no derivatives.
 func (p *Problem) SemilinearWaves() bool {
-	orders, terms, _, err := p.linearPart()
+	l, err := p.linearPart()
+	if err != nil {
+		return false
+	}
 	moves := false
-	for _, t := range terms {
+	for _, t := range l.terms {
 		if t.term < len(p.Unknowns) {
 			continue
 		}
 		order := p.Terms[t.term-len(p.Unknowns)].inSpace(p.Axes[0].Name)
-		if t.row == t.of && t.rate == 0 && orders[t.of] == 1 && order > 0 && order%2 == 0 {
+		if t.row == t.of && t.rate == 0 && l.orders[t.of] == 1 && order > 0 && order%2 == 0 {
 			return false
 		}
 		moves = moves || order > 0
 	}
-	if err != nil || !moves {
+	if !moves {
 		return false
 	}
 	names := p.UnknownNames()
@@ -85,8 +97,18 @@ func (t *Term) inTime(time string) (order int, edge bool) {
 	return order, edge
 }
 
-// linearDomain is an error where modes of time and space cannot be solved for: where the problem is no initial value problem on
-// periodic axes of space with a residual for each unknown.
+// inAxes reports whether an expression contains nothing but axes.
+func (p *Problem) inAxes(e *expr.Expr) bool {
+	return !slices.ContainsFunc(e.Variables(), func(name string) bool { return p.Axis(name) < 0 })
+}
+
+// atWall reports whether a term is taken at an end of an axis.
+func (t *Term) atWall() bool {
+	return slices.ContainsFunc(t.Factors, func(f Factor) bool { return f.Edge != nil })
+}
+
+// linearDomain is an error where modes of time and space cannot be solved for: where the problem is no initial value problem with a
+// residual for each unknown.
 func (p *Problem) linearDomain() error {
 	if p.Steady {
 		return errors.New("the problem has no time")
@@ -94,11 +116,6 @@ func (p *Problem) linearDomain() error {
 	time := p.Axes[0]
 	if time.Boundary != grid.Nodes {
 		return fmt.Errorf("want nodes along %s", time.Name)
-	}
-	for _, a := range p.Axes[1:] {
-		if a.Boundary != grid.Periodic {
-			return fmt.Errorf("axis %s is not periodic", a.Name)
-		}
 	}
 	if len(p.Axes) < 2 {
 		return errors.New("there is no axis of space")
@@ -114,12 +131,13 @@ func (p *Problem) linearDomain() error {
 	return nil
 }
 
-// linearPart returns the order in time of each unknown, the terms of the linear part below these orders, by the residual that has the
-// derivative of highest order of an unknown, and what multiplies that derivative, per unknown.
-func (p *Problem) linearPart() (orders []int, terms []linearTerm, leading []float64, err error) {
+// linearPart finds the linear part; the error says why there is none.
+func (p *Problem) linearPart() (*linear, error) {
 	if err := p.linearDomain(); err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
+	l := &linear{}
+	leading := make([]*expr.Expr, len(p.Unknowns))
 	time := p.Axes[0].Name
 	zeros := map[string]*expr.Expr{}
 	all := make([]Term, 0, len(p.Unknowns)+len(p.Terms))
@@ -127,15 +145,14 @@ func (p *Problem) linearPart() (orders []int, terms []linearTerm, leading []floa
 		all = append(all, Term{Name: u.Name, Of: c})
 		order := p.timeOrder(c)
 		if order != 1 && order != 2 {
-			return nil, nil, nil, fmt.Errorf("want a first or second derivative of %s along %s as a term by itself", u.Name, time)
+			return nil, fmt.Errorf("want a first or second derivative of %s along %s as a term by itself", u.Name, time)
 		}
-		orders = append(orders, order)
+		l.orders = append(l.orders, order)
 	}
 	all = append(all, p.Terms...)
 	for _, t := range all {
 		zeros[t.Name] = expr.Const(0)
 	}
-	leading = make([]float64, len(p.Unknowns))
 	owner := make([]int, len(p.Residuals))
 	for k, r := range p.Residuals {
 		owner[k] = -1
@@ -145,28 +162,34 @@ func (p *Problem) linearPart() (orders []int, terms []linearTerm, leading []floa
 			}
 			rate, edge := t.inTime(time)
 			slope := r.Expr.Diff(t.Name)
-			if rate >= orders[t.Of] {
-				v, constant := slope.Constant()
-				if rate > orders[t.Of] || len(t.Factors) != 1 || !constant || v == 0 || owner[k] >= 0 || leading[t.Of] != 0 {
-					return nil, nil, nil, fmt.Errorf("residual %s: want one derivative of highest order along %s, of another unknown in each, times a number", r.Name, time)
+			if rate >= l.orders[t.Of] {
+				if rate > l.orders[t.Of] || len(t.Factors) != 1 || equals(slope, 0) || !p.inAxes(slope) || owner[k] >= 0 || leading[t.Of] != nil {
+					return nil, fmt.Errorf("residual %s: want one derivative of highest order along %s, of another unknown in each, times a number or an expression in axes", r.Name, time)
 				}
-				owner[k], leading[t.Of] = t.Of, v
+				owner[k], leading[t.Of] = t.Of, slope
 				continue
 			}
 			slope = slope.Substitute(zeros)
-			if edge || slices.ContainsFunc(slope.Variables(), func(name string) bool { return p.Axis(name) < 0 }) || equals(slope, 0) {
+			if edge || t.atWall() || !p.inAxes(slope) || equals(slope, 0) {
 				continue
 			}
-			terms = append(terms, linearTerm{k, i, t.Of, rate, slope})
+			l.terms = append(l.terms, linearTerm{k, i, t.Of, rate, slope})
 		}
 		if owner[k] < 0 {
-			return nil, nil, nil, fmt.Errorf("residual %s: want one derivative of highest order along %s", r.Name, time)
+			return nil, fmt.Errorf("residual %s: want one derivative of highest order along %s", r.Name, time)
 		}
 	}
-	for i := range terms {
-		terms[i].row = owner[terms[i].row]
+	for i := range l.terms {
+		t := &l.terms[i]
+		t.row = owner[t.row]
+		t.slope = t.slope.Over(leading[t.row])
 	}
-	return orders, terms, leading, nil
+	var err error
+	if l.parities, l.met, err = p.parities(l.terms); err != nil {
+		return nil, err
+	}
+	l.terms = slices.DeleteFunc(l.terms, func(t linearTerm) bool { return !p.keepsParity(t, l.parities) })
+	return l, nil
 }
 
 // Propagator returns the one of the linear part of the residuals: terms with the means over the grid of what multiplies them, where
@@ -183,52 +206,59 @@ func (s *System) Propagator() (*grid.Propagator, error) {
 }
 
 func (s *System) newPropagator() (*grid.Propagator, error) {
-	orders, terms, leading, err := s.Problem.linearPart()
+	l, err := s.Problem.linearPart()
 	if err != nil {
 		return nil, err
 	}
-	unknowns, d := len(orders), 0
+	unknowns, d := len(l.orders), 0
 	var first []int
-	for _, m := range orders {
+	for _, m := range l.orders {
 		first, d = append(first, d), d+m
 	}
-	transform := fft.NewReal(s.Grid.Shape()[1:], 1)
+	mirrored := &System{Problem: s.Problem, Grid: s.Grid.Mirrored(l.parities)}
+	transform := fft.NewReal(mirrored.Grid.Shape()[1:], 1)
 	modes := transform.Modes()
 	re, im := make([]float64, modes), make([]float64, modes)
-	unit, response := make([]float64, s.Grid.Size()), make([]float64, s.Grid.Size())
+	unit, response := make([]float64, mirrored.Grid.Size()), make([]float64, mirrored.Grid.Size())
 	unit[0] = 1 // on axes without ends all points have one stencil
 	rows := make([]complex128, modes*unknowns*d)
-	for _, t := range terms {
+	for _, t := range l.terms {
 		mean, err := s.mean(t.slope)
 		if err != nil || math.IsNaN(mean) || math.IsInf(mean, 0) {
 			continue
 		}
-		op, err := s.inSpace(t.term)
+		op, err := mirrored.inSpace(t.term)
 		if err != nil {
 			return nil, err
 		}
 		op.Apply(response, unit)
-		transform.Forward(re, im, response[:s.SliceSize()])
-		by := complex(-mean/leading[t.row], 0)
+		transform.Forward(re, im, response[:mirrored.SliceSize()])
+		by := complex(-mean, 0)
 		for mode := range modes {
 			rows[(mode*unknowns+t.row)*d+first[t.of]+t.rate] += by * complex(re[mode], im[mode])
 		}
 	}
 	time := s.Grid.Axes[0]
 	scale := make([]float64, unknowns)
-	for c, m := range orders {
+	for c, m := range l.orders {
 		scale[c] = math.Pow(time.Hi-time.Lo, -float64(m))
 	}
-	return s.Grid.NewPropagator(orders, scale, rows), nil
+	return s.Grid.NewPropagator(l.parities, l.orders, scale, rows), nil
 }
 
-// inSpace is a term without its derivatives in time.
+// inSpace is a term without its derivatives in time, on axes without ends.
 func (s *System) inSpace(t int) (grid.Operator, error) {
 	term, ok := s.Term(t)
-	if !ok || !slices.ContainsFunc(term.Factors, func(f Factor) bool { return f.Axis == s.Grid.Axes[0].Name }) {
-		return s.Terms[t].Operator, nil
+	switch {
+	case !ok:
+		return s.Grid.NewOperator(grid.Product{Coef: 1}), nil
+	case term.Spectral != nil:
+		return term.Spectral.operator(s.Problem, s.Grid.NewSpectral())
 	}
 	term.Factors = slices.DeleteFunc(slices.Clone(term.Factors), func(f Factor) bool { return f.Axis == s.Grid.Axes[0].Name })
+	for i := range term.Factors {
+		term.Factors[i].Low, term.Factors[i].High = nil, nil // values beyond an end, which parities say here
+	}
 	return s.product(term)
 }
 

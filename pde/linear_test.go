@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"pihc/grid"
 )
 
 // linearFile is of two unknowns on two periodic axes.
@@ -98,7 +100,7 @@ func TestDuhamel(t *testing.T) {
 // What has no linear part that can be solved mode by mode is refused with the reason.
 func TestDuhamelRefused(t *testing.T) {
 	for _, test := range []struct{ old, new, want string }{
-		{"y: {range: [0, 1], points: 8, boundary: periodic}", "y: {range: [0, 1], points: 8, boundary: nodes}", "axis y is not periodic"},
+		{"y: {range: [0, 1], points: 8, boundary: periodic}", "y: {range: [0, 1], points: 8, boundary: nodes}", "nothing says how u goes on beyond the low end of y"},
 		{"0.3*u_t - u", "0.3*u_t - u + v*v_t", "residual second: want one derivative of highest order along t"},
 		{"0.3*u_t - u", "0.3*u_tt - u", "residual second: want one derivative of highest order along t, of another unknown in each"},
 		{"u_t: {of: u, axis: t, derivative: 1, order: 4}", "u_t: {of: u, axis: t, derivative: 3}", "want a first or second derivative of u along t"},
@@ -117,6 +119,70 @@ func TestDuhamelRefused(t *testing.T) {
 		}
 		if _, err := Load("a.yaml", []byte(changed)); err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "ansatz: duhamel:") {
 			t.Errorf("%s: %v; want %q", test.new, err, test.want)
+		}
+	}
+}
+
+// wallsFile is of a string and its velocity of first order, between walls.
+const wallsFile = `
+name: a
+unknown: [u, v]
+axes:
+  t: {range: [0, 1], points: 9, boundary: nodes}
+  x: {range: [0, 1], points: 9, boundary: nodes}
+terms:
+  u_t: {of: u, axis: t, derivative: 1}
+  v_t: {of: v, axis: t, derivative: 1}
+  u_x: {of: u, axis: x, derivative: 1}
+  v_x: {of: v, axis: x, derivative: 1}
+  v_xx: {of: v, axis: x, derivative: 2}
+residual: {first: {expression: "FIRST"}, second: {expression: v_t - u_x}}
+conditions:
+  start_u: {at: {t: low}, expression: u - u0}
+  start_v: {at: {t: low}, expression: v - v0}
+  WALLS
+`
+
+// What conditions at walls, and where there are none the equations, say of how fields go on there.
+func TestParities(t *testing.T) {
+	const held, free = grid.Odd, grid.Even
+	for _, test := range []struct {
+		first, walls string
+		want         [2][2]grid.Parity // of u, v
+		terms        int               // of the linear part
+		err          string
+	}{
+		{"u_t - v_x", "a: {at: {x: low}, expression: u}, b: {at: {x: high}, expression: 3*u}", [2][2]grid.Parity{{held, held}, {free, free}}, 2, ""},
+		{"u_t - v_x", "a: {at: {x: low}, expression: u}, b: {at: {x: high}, expression: v}", [2][2]grid.Parity{{held, free}, {free, held}}, 2, ""},
+		{"u_t - v_x + 0.1*u_x + u", "a: {at: {x: low}, expression: u_x}, b: {at: {x: high}, expression: u}", [2][2]grid.Parity{{free, held}, {held, free}}, 3, ""},
+		{"u_t + u", "a: {at: {x: low}, expression: v_xx}, b: {at: {x: high}, expression: v}, c: {at: {x: high}, expression: v_xx}", [2][2]grid.Parity{{free, free}, {held, held}}, 2, ""},
+		{"u_t - v_x", "a: {at: {x: low}, expression: u}", [2][2]grid.Parity{}, 0, "nothing says how u goes on beyond the high end of x"},
+		{"u_t - v_x", "a: {at: {x: low}, expression: u}, b: {at: {x: high}, expression: u - 1}", [2][2]grid.Parity{}, 0, "b does not make a value or a derivative along x of one unknown zero"},
+		{"u_t - v_x", "a: {at: {x: low}, expression: u - v}, b: {at: {x: high}, expression: u}", [2][2]grid.Parity{}, 0, "a does not make a value or a derivative along x of one unknown zero"},
+		{"u_t - v_x", "a: {at: {x: low}, expression: u}, b: {at: {x: low}, expression: u_x}, c: {at: {x: high}, expression: u}", [2][2]grid.Parity{}, 0, "make an even and an odd derivative of u zero"},
+	} {
+		p, err := Load("a.yaml", []byte(strings.NewReplacer("FIRST", test.first, "WALLS", strings.NewReplacer("}, b:", "}\n  b:", "}, c:", "}\n  c:").Replace(test.walls)).Replace(wallsFile)))
+		if err != nil {
+			t.Fatal(test.walls, err)
+		}
+		l, err := p.linearPart()
+		if test.err != "" {
+			if err == nil || !strings.Contains(err.Error(), test.err) {
+				t.Errorf("%s: %v, want %q", test.walls, err, test.err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", test.walls, err)
+			continue
+		}
+		for c, want := range test.want {
+			if got := l.parities[c][0]; got != want {
+				t.Errorf("%s: unknown %d has %v, want %v", test.walls, c, got, want)
+			}
+		}
+		if len(l.terms) != test.terms {
+			t.Errorf("%s with %s: %d terms, want %d", test.first, test.walls, len(l.terms), test.terms)
 		}
 	}
 }

@@ -199,8 +199,27 @@ func (l *loader) problem() *Problem {
 	if l.freed == nil { // classical solvers want numbers
 		l.reference(p)
 	}
+	l.beginnings(p)
 	l.dropInitial(p)
 	return p
+}
+
+// beginnings makes conditions at the low end of the first axis, whose kind the file does not state, of kind initial where that is time:
+// where no condition holds at its high end.
+func (l *loader) beginnings(p *Problem) {
+	if len(p.Axes) == 0 || p.Steady { // no axes are reported
+		return
+	}
+	first := p.Axes[0].Name
+	if slices.ContainsFunc(p.Conditions, func(r Rows) bool { return r.At[first] == "high" }) {
+		return
+	}
+	for i := range p.Conditions {
+		r := &p.Conditions[i]
+		if f, ok := l.file.Conditions.Get(r.Name); ok && f.Kind == "" && len(r.At) == 1 && r.At[first] == "low" {
+			r.Kind = InitialRows
+		}
+	}
 }
 
 // mathematical defines pi and e, unless the file has the name for something else.

@@ -140,9 +140,13 @@ func (p *Problem) integrated(unknown int) bool {
 }
 
 // Vanishing is the multiplier of the ansatz (C, P), and where the basis is integrated along time also the power of the time since
-// the first that fields leave the offset with; nil where both are 1.
+// the first that fields leave the offset with, and by Duhamel's formula zero at walls where an unknown is; nil where all are 1.
 func (s *System) Vanishing() []float64 {
 	mu := s.Multiplier()
+	var odd []bool
+	if s.Problem.duhamel() {
+		odd = s.odd()
+	}
 	for c := range s.Problem.Unknowns {
 		if !s.Problem.integrated(c) {
 			continue
@@ -154,7 +158,9 @@ func (s *System) Vanishing() []float64 {
 		for i := range time.Points {
 			power := math.Pow((time.Coordinate(i)-time.Lo)/(time.Hi-time.Lo), float64(s.Problem.timeOrder(c)))
 			for q := range n {
-				mu[c*size+i*n+q] *= power
+				if mu[c*size+i*n+q] *= power; odd != nil && odd[c*n+q] {
+					mu[c*size+i*n+q] = 0
+				}
 			}
 		}
 	}
@@ -216,8 +222,16 @@ func (p *Problem) Smoothable(unknown int) error {
 	return nil
 }
 
-// SmoothMet returns the names of the conditions that S of an unknown's ansatz meets, but for what its offset misses.
+// SmoothMet returns the names of the conditions at walls that S of an unknown's ansatz meets, or Duhamel's formula, but for what its
+// offset misses.
 func (p *Problem) SmoothMet(unknown int) []string {
+	if p.duhamel() {
+		l, err := p.linearPart()
+		if err != nil {
+			return nil
+		}
+		return l.met[unknown]
+	}
 	return p.smoothMet(unknown, p.Unknowns[unknown].Ansatz.Smooth)
 }
 

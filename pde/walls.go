@@ -41,25 +41,19 @@ func (p *Problem) leaveWalls() {
 	}
 }
 
-// leaveCorners leaves the points where two sides meet to the conditions of the earlier axis, where an end has two conditions or more
-// of an unknown: on a plate, say, whose moments vanish at its sides, all of them together are more than the values there. A
-// condition leaves out as many points at that end as hold there, unless its own `rows` name the axis. Single conditions that
-// meet, of values on four sides, say one thing twice there, and stay.
+// leaveCorners leaves the points where two sides meet to the conditions of the earlier axis: with both, rows are more than values,
+// and large systems of such are not solved. A condition leaves out as many points at an end of an earlier axis as conditions of its
+// unknown hold there (two on a plate whose moments vanish), unless its own `rows` name that axis.
 func (p *Problem) leaveCorners() {
 	if p.surplus() <= 0 {
 		return
 	}
 	held := map[string][2][]int{}
-	double := false
 	for a, axis := range p.Axes {
 		if axis.Boundary == grid.Periodic || a == 0 && !p.Steady {
 			continue
 		}
 		held[axis.Name] = [2][]int{p.held(axis.Name, "low"), p.held(axis.Name, "high")}
-		double = double || slices.Max(slices.Concat(held[axis.Name][0], held[axis.Name][1])) > 1
-	}
-	if !double {
-		return
 	}
 	before := make([]map[string][2]int, len(p.Conditions))
 	for i := range p.Conditions {

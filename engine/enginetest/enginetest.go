@@ -315,6 +315,7 @@ var cases = []testCase{
 	{"rollout waves hard", waves + "hard"},
 	{"integrated moe", replace(replace(waves, "problem: waves\nrollout: 3\ngrid: {t: 25", "problem: integrated\ngrid: {t: 9"), "{points: 30", "{experts: {x: 2}, points: 30") + "moe"},
 	{"propagated moe", propagated + "moe"},
+	{"mirrored moe", replace(replace(propagated, "problem: propagated\ngrid: {t: 9, x: 8", "problem: mirrored\ngrid: {t: 9, x: 7"), "features: {u: 0.7, wave: 5, driven: 2}", "features: {u: 0.7, wave: 5}") + "moe"},
 }
 
 // chained are the checks that are not of segments one after another: the loss of training is the mean of theirs, not that of the whole

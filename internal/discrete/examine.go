@@ -94,11 +94,6 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 	case len(unused) > 1:
 		x.Notes = append(x.Notes, "no row uses the terms "+words.List(unused))
 	}
-	for _, c := range p.Conditions {
-		if c.Kind != pde.InitialRows && len(c.At) == 1 && c.At[p.Axes[0].Name] == "low" && Marches(p) {
-			x.Notes = append(x.Notes, fmt.Sprintf("%s holds at the first %s and is not of `kind: initial`: it counts as a boundary's, and is not repeated (constraint.repeat_initial)", c.Name, p.Axes[0].Name))
-		}
-	}
 	if term := lacksRate(p); term != "" && x.free() {
 		x.Faults[0] += fmt.Sprintf("; %s needs two conditions at %s low, the value and its derivative", term, p.Axes[0].Name)
 	}

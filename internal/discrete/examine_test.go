@@ -215,7 +215,6 @@ func TestExamineFaults(t *testing.T) {
 		{"a condition that ignores u0", strings.Replace(heat, "u - u0", "u - 1", 1), "no row contains u0: all initial conditions have the same solution", ""},
 		{"a steady problem that does not say so", strings.Replace(laplace, "u - u0", "u - 1", 1), "no row contains u0: all initial conditions have the same solution; if x is not time the file wants `time: none`", ""},
 		{"two terms too many", strings.Replace(wave, "terms: {", "terms: {u_ttt: {axis: t, derivative: 3}, u_x: {axis: x, derivative: 1}, ", 1), "", "no row uses the terms u_ttt, u_x"},
-		{"an initial condition of no kind", heatBetween("", ""), "", "a holds at the first t and is not of `kind: initial`: it counts as a boundary's, and is not repeated (constraint.repeat_initial)"},
 		{"missing walls whose rows are there", strings.Replace(heatBetween("", ""), "  b: {at: {x: low}, rows: {t: [1, 0]}, expression: uL}\n", "", 1), "no condition holds at either end of x, where u_xx needs one", ""},
 		{"a missing wall whose rows are there", heatBetween("", ""), "", "no condition holds at x high, where u_xx needs one unless"},
 		{"nothing at the inflow", advection("low"), "no condition holds at either end of x, where u_x needs one", ""},

@@ -1,0 +1,157 @@
+package pde
+
+import (
+	"fmt"
+
+	"pihc/expr"
+	"pihc/grid"
+)
+
+// mostGiven is the highest derivative that a condition at a wall may make zero.
+const mostGiven = 5
+
+// parities are how unknowns go on beyond the walls, with the conditions that say so: each makes a derivative zero, of even order where a
+// field is odd, of odd order where it is even. Of an unknown with no condition at a wall its own equation says it, or those of
+// others. The error names a condition of another form, or what nothing is known of.
+func (p *Problem) parities(terms []linearTerm) (out grid.Parities, met [][]string, err error) {
+	met = make([][]string, len(p.Unknowns))
+	for range p.Unknowns {
+		out = append(out, make([][2]grid.Parity, len(p.Axes)-1))
+	}
+	for axis, a := range p.Axes[1:] {
+		switch a.Boundary {
+		case grid.Periodic:
+			continue
+		case grid.Cells:
+			return nil, nil, fmt.Errorf("axis %s has cells: want nodes, or a periodic one", a.Name)
+		}
+		for _, c := range p.Conditions {
+			if c.At[a.Name] == "" {
+				continue
+			}
+			end := 0
+			if c.At[a.Name] == "high" {
+				end = 1
+			}
+			unknown, parity := p.parity(c, 1+axis, end == 1)
+			if parity == grid.Unbounded {
+				return nil, nil, fmt.Errorf("%s does not make a value or a derivative along %s of one unknown zero, on all of a wall", c.Name, a.Name)
+			}
+			if of := &out[unknown][axis][end]; *of == -parity {
+				return nil, nil, fmt.Errorf("at the %s end of %s conditions make an even and an odd derivative of %s zero: want one of them", c.At[a.Name], a.Name, p.Unknowns[unknown].Name)
+			} else {
+				*of = parity
+			}
+			met[unknown] = append(met[unknown], c.Name)
+		}
+		for end, name := range []string{"low", "high"} {
+			for _, own := range []bool{true, false} { // by terms of its own equation first
+				for range p.Unknowns {
+					for _, t := range terms {
+						from, to := out[t.of][axis][end], &out[t.row][axis][end]
+						if !own {
+							from, to = *to, &out[t.of][axis][end]
+						}
+						if p.oddAlong(t.term, a.Name) {
+							from = -from
+						}
+						if *to == grid.Unbounded {
+							*to = from
+						}
+					}
+				}
+			}
+			for c, u := range p.Unknowns {
+				if out[c][axis][end] == grid.Unbounded {
+					return nil, nil, fmt.Errorf("nothing says how %s goes on beyond the %s end of %s: want a value or a derivative that is zero", u.Name, name, a.Name)
+				}
+			}
+		}
+	}
+	return out, met, nil
+}
+
+// parity is that which a condition gives an unknown at an end of an axis.
+func (p *Problem) parity(c Rows, axis int, high bool) (unknown int, parity grid.Parity) {
+	for unknown := range p.Unknowns {
+		for order := range mostGiven + 1 {
+			if value, ok := p.given(unknown, c, axis, high, order); !ok || !equals(value, 0) {
+				continue
+			}
+			if order%2 == 0 {
+				return unknown, grid.Odd
+			}
+			return unknown, grid.Even
+		}
+	}
+	return 0, grid.Unbounded
+}
+
+// oddAlong reports whether a term, by its position in System.Terms, is of odd order along an axis of space.
+func (p *Problem) oddAlong(term int, axis string) bool {
+	if term -= len(p.Unknowns); term < 0 {
+		return false
+	}
+	order := 0
+	for _, f := range p.Terms[term].Factors {
+		if f.Axis == axis {
+			order += f.Scheme.Derivative
+		}
+	}
+	return order%2 == 1
+}
+
+// keepsParity reports whether a term of the linear part continues beyond all walls as the unknown does whose equation it is in.
+func (p *Problem) keepsParity(t linearTerm, of grid.Parities) bool {
+	for i, a := range p.Axes[1:] {
+		for end := range 2 {
+			want := of[t.of][i][end]
+			if p.oddAlong(t.term, a.Name) {
+				want = -want
+			}
+			if want != of[t.row][i][end] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// DuhamelAnsatz is the ansatz of every unknown whose fields are solutions of the linear part, with the conditions that they meet; ok is
+// false where conditions do not give what every unknown begins with.
+func (p *Problem) DuhamelAnsatz() (all []Ansatz, met []string, ok bool) {
+	l, err := p.linearPart()
+	if err != nil {
+		return nil, nil, false
+	}
+	for c := range p.Unknowns {
+		walls := p.walls(c)
+		if len(walls) == 0 || walls[0].axis != 0 || walls[0].high || len(walls[0].values) != l.orders[c] {
+			return nil, nil, false
+		}
+		all = append(all, Ansatz{Offset: p.lift(walls[:1]), Multiplier: expr.Const(1), Duhamel: true})
+		met = append(append(met, walls[0].names...), l.met[c]...)
+	}
+	return all, met, true
+}
+
+// odd are the points (C, SliceSize) of walls where unknowns of an ansatz by Duhamel's formula are zero.
+func (s *System) odd() []bool {
+	l, err := s.Problem.linearPart()
+	if err != nil {
+		return nil
+	}
+	out := make([]bool, 0, len(l.orders)*s.SliceSize())
+	index := make([]int, len(s.Grid.Axes))
+	for _, of := range l.parities {
+		for q := range s.SliceSize() {
+			s.Grid.Unravel(q, index)
+			zero := false
+			for i, a := range s.Grid.Axes[1:] {
+				zero = zero || of[i][0] == grid.Odd && index[1+i] == 0 || of[i][1] == grid.Odd && index[1+i] == a.Points-1
+			}
+			out = append(out, zero)
+		}
+	}
+	return out
+}
