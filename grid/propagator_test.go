@@ -186,7 +186,7 @@ func TestMirrored(t *testing.T) {
 	}
 }
 
-// A standing wave between walls, u'' = -k² u, is solved by its offset, and Apply has its transpose.
+// A standing wave between walls, u” = -k² u, is solved by its offset, and Apply has its transpose.
 func TestPropagatorBetweenWalls(t *testing.T) {
 	g, parities := parityTest()
 	mirrored := g.Mirrored(parities)

@@ -345,15 +345,16 @@ func (f *fitting) homogeneous() []string {
 // experts divides a single axis of space into four and each of two into two, as far
 // as every part keeps eight points. A derivative of order d sees a jump at a border 1/h^d
 // times: axes with derivatives of order 3 or more are not divided (docs/evidence/choices.md), nor is space where fields are
-// solutions of the linear part, which carries jumps on undamped; where no other is left, time is, into two.
+// solutions of the linear part or of second order in time and integrated along it: such equations carry jumps on undamped, from one
+// segment of time into the next. Where no other is left, time is, into two.
 func (f *fitting) experts() map[string]int {
 	axes, parts := f.space(), 4
 	if len(axes) > 1 {
 		parts = 2
 	}
-	axes = slices.DeleteFunc(slices.Clone(axes), func(a grid.Axis) bool {
-		return f.derivative(a.Name) > 2 || f.problem.Unknowns[0].Ansatz.Duhamel
-	})
+	time := f.grid.Axes[0].Name
+	undamped := !f.problem.Steady && slices.ContainsFunc(f.problem.Unknowns, func(u pde.Unknown) bool { return u.Ansatz.Duhamel || u.Ansatz.Smooth[time] > 0 })
+	axes = slices.DeleteFunc(slices.Clone(axes), func(a grid.Axis) bool { return undamped || f.derivative(a.Name) > 2 })
 	if len(axes) == 0 && !f.problem.Steady {
 		axes, parts = f.grid.Axes[:1], 2
 	}

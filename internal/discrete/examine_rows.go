@@ -209,7 +209,11 @@ func (x *Examination) contradictions(st *state, u, u0 []float64) {
 		names = append(names, ansatz)
 	}
 	slices.Sort(names)
-	x.Faults = append(x.Faults, fmt.Sprintf("%s contradict each other: what comes nearest to all of them is off by up to %.2g %%", strings.Join(names, " and "), 100*most))
+	what := "contradict each other"
+	if len(names) == 1 {
+		what = "disagrees with other conditions"
+	}
+	x.Faults = append(x.Faults, fmt.Sprintf("%s %s: what comes nearest to all of them is off by up to %.2g %%", strings.Join(names, " and "), what, 100*most))
 }
 
 // projectOut takes from y what it has in the span of the first n columns of rows.
