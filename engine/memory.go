@@ -100,7 +100,8 @@ func Estimate(s *model.Spec, p *pde.Problem, g *grid.Grid, workers, slabs int, t
 	linear := 0.0
 	if p.Unknowns[0].Ansatz.Duhamel {
 		functions = weights                                     // each a field of all unknowns
-		linear = 8 * unknowns * (8*points + 128*unknowns*space) // spectra of eight functions; the weights of a step
+		wider := float64(p.Mirrored(g).Size()) / float64(g.Size())
+		linear = 8 * unknowns * wider * (8*points + 128*unknowns*space) // spectra of eight functions; the weights of a step
 	}
 	fields := 2 * experts * unknowns * points
 	if _, whole := p.Unknowns[0].Ansatz.Smooth[p.Axes[0].Name]; slabs == 1 && linear == 0 && !whole {

@@ -192,6 +192,15 @@ func (p *Problem) linearPart() (*linear, error) {
 	return l, nil
 }
 
+// Mirrored is the grid that the linear part of the residuals is solved on, of an ansatz that has it: g itself where no axis of space has ends.
+func (p *Problem) Mirrored(g *grid.Grid) *grid.Grid {
+	l, err := p.linearPart()
+	if err != nil {
+		return g
+	}
+	return g.Mirrored(l.parities)
+}
+
 // Propagator returns the one of the linear part of the residuals: terms with the means over the grid of what multiplies them, where
 // that does not depend on inputs; 0 stands for unknowns that they are multiplied by.
 // It is nil where the ansatz has none.

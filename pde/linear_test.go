@@ -154,8 +154,10 @@ func TestParities(t *testing.T) {
 	}{
 		{"u_t - v_x", "a: {at: {x: low}, expression: u}, b: {at: {x: high}, expression: 3*u}", [2][2]grid.Parity{{held, held}, {free, free}}, 2, ""},
 		{"u_t - v_x", "a: {at: {x: low}, expression: u}, b: {at: {x: high}, expression: v}", [2][2]grid.Parity{{held, free}, {free, held}}, 2, ""},
-		{"u_t - v_x + 0.1*u_x + u", "a: {at: {x: low}, expression: u_x}, b: {at: {x: high}, expression: u}", [2][2]grid.Parity{{free, held}, {held, free}}, 3, ""},
-		{"u_t + u", "a: {at: {x: low}, expression: v_xx}, b: {at: {x: high}, expression: v}, c: {at: {x: high}, expression: v_xx}", [2][2]grid.Parity{{free, free}, {held, held}}, 2, ""},
+		{"u_t - v_x + 0.1*u_x + u", "a: {at: {x: low}, expression: u_x}, b: {at: {x: high}, expression: u}, c: {at: {x: low}, expression: v}", [2][2]grid.Parity{{free, held}, {held, free}}, 3, ""},
+		{"u_t + u", "a: {at: {x: low}, expression: v}, b: {at: {x: high}, expression: v}, c: {at: {x: high}, expression: v_xx}", [2][2]grid.Parity{{free, free}, {held, held}}, 2, ""},
+		{"u_t + u", "a: {at: {x: low}, expression: v_xx}, b: {at: {x: high}, expression: v}", [2][2]grid.Parity{}, 0, "nothing says how v goes on beyond the low end of x"},
+		{"u_t - v_x", "a: {at: {x: low}, expression: u_x}, b: {at: {x: high}, expression: u}", [2][2]grid.Parity{}, 0, "nothing says how v goes on beyond the low end of x"},
 		{"u_t - v_x", "a: {at: {x: low}, expression: u}", [2][2]grid.Parity{}, 0, "nothing says how u goes on beyond the high end of x"},
 		{"u_t - v_x", "a: {at: {x: low}, expression: u}, b: {at: {x: high}, expression: u - 1}", [2][2]grid.Parity{}, 0, "b does not make a value or a derivative along x of one unknown zero"},
 		{"u_t - v_x", "a: {at: {x: low}, expression: u - v}, b: {at: {x: high}, expression: u}", [2][2]grid.Parity{}, 0, "a does not make a value or a derivative along x of one unknown zero"},
@@ -184,5 +186,50 @@ func TestParities(t *testing.T) {
 		if len(l.terms) != test.terms {
 			t.Errorf("%s with %s: %d terms, want %d", test.first, test.walls, len(l.terms), test.terms)
 		}
+	}
+}
+
+// Between walls the offset solves the equation and meets the conditions: of a string, held at one end and free at the other, its residual is
+// the error of differences in time.
+func TestDuhamelBetweenWalls(t *testing.T) {
+	const src = `
+name: string
+unknown: u
+axes: {t: {range: [0, 1], points: POINTS, boundary: nodes}, x: {range: [0, 1], points: 17, boundary: nodes}}
+terms:
+  u_t: {axis: t, derivative: 1, order: 4}
+  u_tt: {axis: t, derivative: 2, order: 4}
+  u_xx: {axis: x, derivative: 2}
+  slope: {axis: x, edge: high, at: inner, derivative: 1, points: 5}
+residual: {expression: (1 + 0*x)*u_tt + 0.3*u_t - u_xx + 2*u}
+conditions: {start: {at: {t: low}, expression: u - u0}, held: {at: {x: low}, expression: u}, free: {at: {x: high}, expression: slope}}
+ansatz: {offset: u0, duhamel: true}
+`
+	var errors []float64
+	for _, points := range []string{"33", "65"} {
+		p, err := Load("a.yaml", []byte(strings.ReplaceAll(src, "POINTS", points)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := discretize(t, p, nil)
+		sample, offset, worst := make([]float64, s.InputSize()), make([]float64, s.FieldSize()), map[string]float64{}
+		for i := range sample {
+			sample[i] = math.Sin(math.Pi * s.Grid.Axes[1].Coordinate(i) / 2)
+		}
+		s.Offset(offset, sample)
+		for _, set := range s.Sets {
+			for i, v := range s.NewRowValues(set, set.Points).Eval(0, offset, sample)[0] {
+				if x := set.Points[i] % 17; set.Kind != ResidualRows || x > 0 && x < 16 { // at the free end its difference is to one side
+					worst[set.Name] = max(worst[set.Name], math.Abs(v))
+				}
+			}
+		}
+		if worst["held"] != 0 || worst["start"] > 1e-14 || worst["free"] > 1e-5 {
+			t.Errorf("conditions are missed by %v", worst)
+		}
+		errors = append(errors, worst[residualName])
+	}
+	if order := math.Log2(errors[0] / errors[1]); !(order > 2.8) || !(errors[1] < 1e-4) {
+		t.Errorf("the residual is %.2g, order %.2f", errors, order)
 	}
 }

@@ -11,8 +11,8 @@ import (
 const mostGiven = 5
 
 // parities are how unknowns go on beyond the walls, with the conditions that say so: each makes a derivative zero, of even order where a
-// field is odd, of odd order where it is even. Of an unknown with no condition at a wall its own equation says it, or those of
-// others. The error names a condition of another form, or what nothing is known of.
+// field is odd, of odd order where it is even. Of an unknown with no condition at a wall its own equation says that it is even, or
+// those of others do; odd it is only where a condition makes it zero. The error names a condition of another form, or what nothing is known of.
 func (p *Problem) parities(terms []linearTerm) (out grid.Parities, met [][]string, err error) {
 	met = make([][]string, len(p.Unknowns))
 	for range p.Unknowns {
@@ -25,6 +25,7 @@ func (p *Problem) parities(terms []linearTerm) (out grid.Parities, met [][]strin
 		case grid.Cells:
 			return nil, nil, fmt.Errorf("axis %s has cells: want nodes, or a periodic one", a.Name)
 		}
+		held := make([][2]bool, len(p.Unknowns)) // at zero
 		for _, c := range p.Conditions {
 			if c.At[a.Name] == "" {
 				continue
@@ -33,9 +34,14 @@ func (p *Problem) parities(terms []linearTerm) (out grid.Parities, met [][]strin
 			if c.At[a.Name] == "high" {
 				end = 1
 			}
-			unknown, parity := p.parity(c, 1+axis, end == 1)
-			if parity == grid.Unbounded {
+			unknown, order := p.zero(c, 1+axis, end == 1)
+			if order < 0 {
 				return nil, nil, fmt.Errorf("%s does not make a value or a derivative along %s of one unknown zero, on all of a wall", c.Name, a.Name)
+			}
+			parity := grid.Even
+			if order%2 == 0 {
+				parity = grid.Odd
+				held[unknown][end] = held[unknown][end] || order == 0
 			}
 			if of := &out[unknown][axis][end]; *of == -parity {
 				return nil, nil, fmt.Errorf("at the %s end of %s conditions make an even and an odd derivative of %s zero: want one of them", c.At[a.Name], a.Name, p.Unknowns[unknown].Name)
@@ -55,15 +61,15 @@ func (p *Problem) parities(terms []linearTerm) (out grid.Parities, met [][]strin
 						if p.oddAlong(t.term, a.Name) {
 							from = -from
 						}
-						if *to == grid.Unbounded {
-							*to = from
+						if *to == grid.Unbounded && from == grid.Even {
+							*to = grid.Even
 						}
 					}
 				}
 			}
 			for c, u := range p.Unknowns {
-				if out[c][axis][end] == grid.Unbounded {
-					return nil, nil, fmt.Errorf("nothing says how %s goes on beyond the %s end of %s: want a value or a derivative that is zero", u.Name, name, a.Name)
+				if of := out[c][axis][end]; of == grid.Unbounded || of == grid.Odd && !held[c][end] {
+					return nil, nil, fmt.Errorf("nothing says how %s goes on beyond the %s end of %s: want its value or its slope to be zero", u.Name, name, a.Name)
 				}
 			}
 		}
@@ -71,20 +77,16 @@ func (p *Problem) parities(terms []linearTerm) (out grid.Parities, met [][]strin
 	return out, met, nil
 }
 
-// parity is that which a condition gives an unknown at an end of an axis.
-func (p *Problem) parity(c Rows, axis int, high bool) (unknown int, parity grid.Parity) {
+// zero is the unknown of which a condition makes a derivative zero at an end of an axis, and its order; -1 where it does not.
+func (p *Problem) zero(c Rows, axis int, high bool) (unknown, order int) {
 	for unknown := range p.Unknowns {
 		for order := range mostGiven + 1 {
-			if value, ok := p.given(unknown, c, axis, high, order); !ok || !equals(value, 0) {
-				continue
+			if value, ok := p.given(unknown, c, axis, high, order); ok && equals(value, 0) {
+				return unknown, order
 			}
-			if order%2 == 0 {
-				return unknown, grid.Odd
-			}
-			return unknown, grid.Even
 		}
 	}
-	return 0, grid.Unbounded
+	return 0, -1
 }
 
 // oddAlong reports whether a term, by its position in System.Terms, is of odd order along an axis of space.

@@ -57,9 +57,10 @@ The spec's sizes are such that a training of one method takes about --minutes on
 this machine, by the processor time of a few steps; init says how long everything
 will take. The time of an equation whose network runs several times is divided
 into segments (rollout): four, or 5, 3 or 2 where those fit the grid. Second order in
-time wants a basis that is integrated along it (ansatz: smooth), and semilinear waves
-on periodic axes fields that are solutions of their linear part (ansatz: duhamel),
-which init writes where the file has no ansatz. All else has defaults that follow from the problem.`,
+time wants a basis that is integrated along it (ansatz: smooth), and semilinear waves,
+on periodic axes or between walls where a value or a derivative is zero, fields that
+are solutions of their linear part (ansatz: duhamel), which init writes where the
+file has no ansatz. Their experts divide time, not space. All else has defaults that follow from the problem.`,
 		Example: `  pihc init burgers --out burgers
   pihc init my-equation.yaml --out mine --minutes 10
   pihc reproduce mine/spec.yaml --out runs/mine`,

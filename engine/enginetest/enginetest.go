@@ -324,7 +324,7 @@ var chained = []string{"loss", "passes"}
 
 // repeats are cases that -short leaves out: what they run, others run too.
 var repeats = []string{
-	"norm moe", "borders", "features hard", "passes hard", "directions hard", "inputs soft", "inputs hard", "steady soft", "steady hard", "pair soft", "pair hard", "pair moe", "separate pair hard", "separate pair moe", "convection moe",
+	"norm moe", "borders", "features hard", "passes hard", "directions hard", "inputs soft", "inputs hard", "steady soft", "steady hard", "pair soft", "pair hard", "pair moe", "separate pair hard", "separate pair moe", "convection moe", "mirrored moe",
 }
 
 // setup is a case ready for its checks.

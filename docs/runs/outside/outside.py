@@ -1,0 +1,44 @@
+"""What init and reproduce make of PDE files that were written from the documents alone (docs/evidence/gallery.md):
+
+    python3 docs/runs/outside/outside.py PIHC FOLDER TABLE [NAME ...]
+
+For each file beside this one, or those named: `pihc init --minutes 0.5`, no key, then `pihc reproduce --methods moe`. A line of
+TABLE, outside.csv or, with an older program, before.csv, says what came of it; a file that init refuses has its message instead. Lines of
+other files stay.
+"""
+import csv, json, pathlib, subprocess, sys
+
+here = pathlib.Path(__file__).parent
+pihc, folder = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
+table = here / sys.argv[3]
+names = sys.argv[4:] or sorted(p.stem for p in here.glob("*.yaml"))
+columns = ["file", "mean", "median", "worst", "estimate", "verdict", "ansatz", "refused"]
+rows = {r["file"]: r for r in csv.DictReader(table.open())} if table.exists() else {}
+
+
+def run(*command):
+    return subprocess.run([pihc, *command], capture_output=True, text=True)
+
+
+for name in names:
+    spec, out = folder / name, folder / f"{name}-runs"
+    row = dict.fromkeys(columns, "") | {"file": name}
+    init = run("init", here / f"{name}.yaml", "--minutes", "0.5", "--out", spec)
+    if init.returncode:
+        row["refused"] = next(x for x in init.stderr.splitlines() if x.startswith("pihc: init:"))
+    else:
+        text = (spec / "problem.yaml").read_text()
+        row["ansatz"] = "Duhamel" if "duhamel: true" in text else "smooth" if "smooth:" in text else "multiplier" if "ansatz:" in text else "none"
+        result = run("reproduce", spec / "spec.yaml", "--methods", "moe", "--out", out, "--json")
+        if result.returncode:
+            sys.exit(f"{name}: {result.stderr}")
+        metrics = json.loads((out / "moe" / "metrics.json").read_text())
+        l2 = metrics["relative_l2"]
+        row |= {"mean": f"{l2['mean']:.4g}", "median": f"{l2['median']:.4g}", "worst": f"{l2['max']:.4g}",
+                "estimate": f"{metrics['error_estimate']['mean']:.4g}", "verdict": metrics["verdict"]}
+    rows[name] = row
+    with table.open("w", newline="") as f:
+        w = csv.DictWriter(f, columns, lineterminator="\n")
+        w.writeheader()
+        w.writerows(rows[k] for k in sorted(rows))
+    print(row, flush=True)
