@@ -24,10 +24,10 @@ func (c *Constraint) findBlended(width float64) error {
 		return fmt.Errorf("blend: experts are no boxes: want 0")
 	}
 	whole := c.System.All().Grid
-	along := make([][]blended, len(boxes)) // per axis and index, experts counted along the axis
+	c.along = make([][]blended, len(boxes))
 	for a, axis := range whole.Axes {
 		for _, x := range axis.Coordinates() {
-			along[a] = append(along[a], shares(boxes[a], x, width, axis.Boundary == grid.Periodic))
+			c.along[a] = append(c.along[a], shares(boxes[a], x, width, axis.Boundary == grid.Periodic))
 		}
 	}
 	first, end := c.System.OwnPoints()
@@ -36,7 +36,7 @@ func (c *Constraint) findBlended(width float64) error {
 		whole.Unravel(p+c.System.FirstPoint(), index)
 		near := false
 		for a, i := range index {
-			near = near || len(along[a][i].experts) > 1
+			near = near || len(c.along[a][i].experts) > 1
 		}
 		if !near {
 			continue
@@ -45,9 +45,9 @@ func (c *Constraint) findBlended(width float64) error {
 		for a, i := range index {
 			var next blended
 			for e, k := range at.experts {
-				for j, part := range along[a][i].experts {
+				for j, part := range c.along[a][i].experts {
 					next.experts = append(next.experts, k*(len(boxes[a])-1)+part)
-					next.parts = append(next.parts, at.parts[e]*along[a][i].parts[j])
+					next.parts = append(next.parts, at.parts[e]*c.along[a][i].parts[j])
 				}
 			}
 			at.experts, at.parts = next.experts, next.parts
@@ -104,24 +104,21 @@ func (s *Workspace) blend() {
 	})
 }
 
-// Shares are the part of each expert (K, P) in the field at every point of the grid: 1 of the owner, but near borders with
-// Options.Blend.
-func (c *Constraint) Shares() [][]float64 {
-	size := c.System.Grid.Size()
-	all := make([][]float64, c.Router.Experts())
-	for k := range all {
-		all[k] = make([]float64, size)
-	}
-	for p := range size {
-		all[c.Expert(p+c.System.FirstPoint())][p] = 1
-	}
-	for _, b := range c.blended {
-		for k := range all {
-			all[k][b.point] = 0
+// Shares are, per axis, the part (subdomains along it, points) that each subdomain has in the field at every index: the part of an expert
+// at a point is the product of those of its subdomain along each axis. It is nil without Options.Blend.
+func (c *Constraint) Shares() [][][]float64 {
+	var all [][][]float64
+	for a, along := range c.along {
+		own := make([][]float64, len(c.Router.(Boxes)[a])-1)
+		for k := range own {
+			own[k] = make([]float64, len(along))
 		}
-		for j, k := range b.experts {
-			all[k][b.point] += b.parts[j]
+		for i, b := range along {
+			for j, k := range b.experts {
+				own[k][i] += b.parts[j]
+			}
 		}
+		all = append(all, own)
 	}
 	return all
 }

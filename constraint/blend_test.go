@@ -44,7 +44,13 @@ func TestBlend(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := c.NewWorkspace().Assemble(Input[float64]{Basis: basis, Sample: initial}).Solve()
-	field, all, size, mixed := x.Field(), c.Shares(), sys.Grid.Size(), 0
+	field, size, mixed := x.Field(), sys.Grid.Size(), 0
+	along, all := c.Shares(), make([][]float64, 6)
+	for k := range all {
+		for q := range size {
+			all[k] = append(all[k], along[0][k/3][q/32]*along[1][k%3][q%32])
+		}
+	}
 	want := make([]float64, size)
 	for q := range want {
 		sum := 0.0

@@ -102,6 +102,7 @@ type Constraint struct {
 	ranks      [][][]int32 // and their positions among the rows of all, where rows of others may be sampled too
 	runs       []runs      // per expert: its points, on the grid or the part of it
 	blended    []blended   // points near borders, with Options.Blend
+	along      [][]blended // per axis and index, subdomains counted along the axis
 	pairs      []pair
 	allPairs   int        // of the whole grid
 	multiplier []float64  // (C, P); nil when 1

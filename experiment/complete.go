@@ -119,7 +119,7 @@ func drawable(name string, p *pde.Problem) error {
 	if discrete.SeemsSteady(p) {
 		hint = fmt.Sprintf("if %s is not time add time: none; otherwise %s", p.Axes[0].Name, hint)
 	} else if len(p.Inputs) > p.Initials() {
-		hint += fmt.Sprintf("; or where `inputs` alone are drawn a condition at the first %s that says what solutions begin with, without %s", p.Axes[0].Name, p.Unknowns[0].InitialName())
+		hint += fmt.Sprintf("; or where `inputs` alone are drawn a condition at the first %s, of kind initial, that says what solutions begin with, without %s", p.Axes[0].Name, p.Unknowns[0].InitialName())
 	}
 	return words.WithHint(fmt.Errorf("%s: no `initial`: training needs initial conditions", name), "%s", hint)
 }

@@ -2,7 +2,6 @@ package xla
 
 import (
 	"fmt"
-	"slices"
 
 	"pihc/constraint"
 	"pihc/engine"
@@ -250,8 +249,23 @@ func (s *sample) assemble(everywhere value) value {
 // blend is assemble where experts go over into their neighbours.
 func (s *sample) blend(everywhere value) value {
 	field := value{}
-	for k, shares := range s.constraint.Shares() {
-		field = s.total(field, s.mul(s.numbers(slices.Repeat(shares, len(s.Problem.Unknowns)), f64, s.size()), s.at(everywhere, 1, k)))
+	shape := append([]int{len(s.Problem.Unknowns)}, s.Grid.Shape()...)
+	shares := []value{{}} // of the experts, the last axis varying fastest
+	for a, own := range s.constraint.Shares() {
+		var next []value
+		for _, share := range shares {
+			for _, along := range own {
+				part := s.spread(s.numbers(along, f64, len(along)), shape, 1+a)
+				if share.exists() {
+					part = s.mul(share, part)
+				}
+				next = append(next, part)
+			}
+		}
+		shares = next
+	}
+	for k, share := range shares {
+		field = s.total(field, s.mul(s.reshape(share, s.size()), s.at(everywhere, 1, k)))
 	}
 	return s.total(s.reshape(field, s.size(), 1), s.offset)
 }
