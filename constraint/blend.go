@@ -105,7 +105,7 @@ func (s *Workspace) blend() {
 }
 
 // Shares are, per axis, the part (subdomains along it, points) that each subdomain has in the field at every index: the part of an expert
-// at a point is the product of those of its subdomain along each axis. It is nil without Options.Blend.
+// at a point is the product of those of its subdomain along each axis. It is nil without Options.Blend and of a single expert.
 func (c *Constraint) Shares() [][][]float64 {
 	var all [][][]float64
 	for a, along := range c.along {

@@ -248,10 +248,13 @@ func (s *sample) assemble(everywhere value) value {
 
 // blend is assemble where experts go over into their neighbours.
 func (s *sample) blend(everywhere value) value {
-	field := value{}
+	all, field := s.constraint.Shares(), value{}
+	if all == nil { // a single expert
+		return s.assemble(everywhere)
+	}
 	shape := append([]int{len(s.Problem.Unknowns)}, s.Grid.Shape()...)
 	shares := []value{{}} // of the experts, the last axis varying fastest
-	for a, own := range s.constraint.Shares() {
+	for a, own := range all {
 		var next []value
 		for _, share := range shares {
 			for _, along := range own {

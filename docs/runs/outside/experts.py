@@ -20,5 +20,5 @@ with (here / "experts.csv").open("w", newline="") as f:
                         "--set", "training.steps=40", "--set", "training.validate=40", "--set", "training.checkpoint=40", "--set", "training.learning_rate.warmup=5"],
                        check=True, capture_output=True)
         last = json.loads((run / "log.jsonl").read_text().splitlines()[-1])
-        w.writerow([experts, f"{last['validation_relative']:.4g}"])
+        w.writerow([run.name, f"{last['validation_relative']:.4g}"])
         f.flush()

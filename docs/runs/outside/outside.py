@@ -25,7 +25,7 @@ for name in names:
     row = dict.fromkeys(columns, "") | {"file": name}
     init = run("init", here / f"{name}.yaml", "--minutes", "0.5", "--out", spec)
     if init.returncode:
-        row["refused"] = next(x for x in init.stderr.splitlines() if x.startswith("pihc: init:"))
+        row["refused"] = next(x for x in init.stderr.splitlines() if x.startswith("pihc: init:")).replace(f"{here}/", "")
     else:
         text = (spec / "problem.yaml").read_text()
         row["ansatz"] = "Duhamel" if "duhamel: true" in text else "smooth" if "smooth:" in text else "multiplier" if "ansatz:" in text else "none"
