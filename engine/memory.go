@@ -99,7 +99,7 @@ func Estimate(s *model.Spec, p *pde.Problem, g *grid.Grid, workers, slabs int, t
 	out.Samples += 8 * batch * directions * unknowns * points
 	linear := 0.0
 	if p.Unknowns[0].Ansatz.Duhamel {
-		functions = weights                                     // each a field of all unknowns
+		functions = weights // each a field of all unknowns
 		wider := float64(p.Mirrored(g).Size()) / float64(g.Size())
 		linear = 8 * unknowns * wider * (8*points + 128*unknowns*space) // spectra of eight functions; the weights of a step
 	}
