@@ -33,7 +33,7 @@ deps: ## download what the build needs
 	$(GO) mod verify
 
 test: vet lint build ## everything CI runs
-	$(GO) test -timeout 20m $$($(GO) list ./... | grep -v /conformance$$) # cmd/pihc takes four minutes, ten beside other work
+	$(GO) test -timeout 20m ./... # cmd/pihc takes four minutes, ten beside other work
 	cd examples/go && $(GO) vet ./... && $(GO) test ./...
 	$(MAKE) plain cross widths python xla XLATEST="-short -run='TestEngine/^(moe|steady_moe|passes_moe|rollout_moe|propagated_moe)|^Test[^E]'"
 
@@ -63,7 +63,7 @@ plain: ## what has kernels beneath it, without the experiment: networks but the 
 	GOEXPERIMENT=nosimd $(GO) test -short -skip '^TestNetwork$$/^(full_width|many_workers)$$' \
 		./internal/kernel ./internal/fft ./grid ./lm ./fno ./ffno ./constraint ./model ./engine/enginetest
 
-reference: ## every package without the experiment, a quarter of an hour; of the command and of train what is not slow
+reference: ## every package without the experiment; of the command and of train what is not slow
 	GOEXPERIMENT=nosimd $(GO) vet ./...
 	GOEXPERIMENT=nosimd $(GO) test -timeout 20m $$($(GO) list ./... | grep -v -e /cmd/ -e /train$$ -e /stress$$ -e /conformance$$)
 	GOEXPERIMENT=nosimd $(GO) test -short -timeout 20m ./cmd/... ./train

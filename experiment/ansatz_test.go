@@ -143,6 +143,7 @@ reference: {solver: discrete}
 		{"start and walls", fmt.Sprintf(rod, "nodes", "u0", "u", "u"), `{offset: "u0", multiplier: "4*(t*x*(1 - x))"}`, ""},
 		{"walls that move", fmt.Sprintf(rod, "nodes", "u0", "u - sin(t)", "u"), `{offset: "sin(t)*(1 - x) + u0", multiplier: "4*(t*x*(1 - x))"}`, ""},
 		{"walls that disagree with the start", fmt.Sprintf(rod, "nodes", "u0", "u - 1", "u"), "", "start, left, right (initial conditions miss those of the walls by"},
+		{"a slope that disagrees with the start", fmt.Sprintf(rod, "nodes", "u0", "u", "u + flux"), `{offset: "u0", multiplier: "t*x"}: meets start, left exactly`, "right (no multiplier"},
 		{"cells, and a flux", fmt.Sprintf(rod, "cells", "(1 + x*(2 - x)*u0*(1 - x))", "wall - 1", "flux"), `{offset: "1 + x*(2 - x)*u0*(1 - x)", multiplier: "t*x"}`, "right (no multiplier"},
 		{"a semilinear wave", fmt.Sprintf(ring, "u_tt - 0.1*(1 + 0.1*sin(6.28*x))*u_xx + u^3", rest), `{offset: "u0", duhamel: true}: meets start, rest exactly`, ""},
 		{"that begins with a rate of its own", fmt.Sprintf(ring, "u_tt - 0.1*u_xx + u", strings.Replace(rest, "rate", "rate + u_x", 1)), `{offset: "u0", multiplier: "t"}`, "rest (no multiplier"},

@@ -123,7 +123,7 @@ func (m *mirror) spread(dst, slice []float64, functions int) {
 // cut is what a continued field has on the slice, zero at ends where it is odd.
 func (m *mirror) cut(slice, field []float64, functions int) {
 	for p, at := range m.to {
-		s := m.sign[at] * m.sign[at]
+		s := m.sign[at] // 1, or 0 where odd
 		for j := range functions {
 			slice[p*functions+j] = s * field[int(at)*functions+j]
 		}
@@ -143,7 +143,7 @@ func (m *mirror) spreadTransposed(slice, field []float64, functions int) {
 func (m *mirror) cutTransposed(field, slice []float64, functions int) {
 	clear(field)
 	for p, at := range m.to {
-		s := m.sign[at] * m.sign[at]
+		s := m.sign[at] // 1, or 0 where odd
 		for j := range functions {
 			field[int(at)*functions+j] = s * slice[p*functions+j]
 		}

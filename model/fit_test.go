@@ -126,6 +126,12 @@ func TestFitExperts(t *testing.T) {
 			t.Errorf("%s, %s times: experts %v, want %v", c.term, c.times, s.Constraint.Experts, c.want)
 		}
 	}
+	for _, undamped := range []string{"duhamel: true", "smooth: {t: 4}"} { // jumps in space
+		src := strings.NewReplacer("%d", "32", "points: 9", "points: 33", "multiplier: t", undamped).Replace(fitPDE)
+		if s, _ := fittedTo(t, src, "problem: a\n"); !maps.Equal(s.Constraint.Experts, map[string]int{"t": 2}) {
+			t.Errorf("%s: experts %v, want two along t", undamped, s.Constraint.Experts)
+		}
+	}
 }
 
 // Where the network runs once, evaluation repeats nothing; a run folder keeps what it had

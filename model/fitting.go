@@ -345,8 +345,8 @@ func (f *fitting) homogeneous() []string {
 // experts divides a single axis of space into four and each of two into two, as far
 // as every part keeps eight points. A derivative of order d sees a jump at a border 1/h^d
 // times: axes with derivatives of order 3 or more are not divided (docs/evidence/choices.md), nor is space where fields are
-// solutions of the linear part or of second order in time and integrated along it: such equations carry jumps on undamped, from one
-// segment of time into the next. Where no other is left, time is, into two.
+// solutions of the linear part or integrated along time: such equations carry jumps on undamped, from one segment of time into the
+// next. Where no other is left, time is, into two.
 func (f *fitting) experts() map[string]int {
 	axes, parts := f.space(), 4
 	if len(axes) > 1 {

@@ -38,17 +38,12 @@ func (p *propagator) along(f value, counts []int, back, transposed bool) value {
 			nodes, mirrored := p.Grid.Axes[1+axis].Points, p.Shape[axis]
 			matrix := grid.Continuation(nodes, mirrored, ends)
 			rows, columns := mirrored, nodes
-			if back { // zero where fields are odd
-				matrix = make([]float64, nodes*mirrored)
+			if back {
+				own := matrix
+				matrix, rows, columns = make([]float64, nodes*mirrored), nodes, mirrored
 				for i := range nodes {
-					matrix[i*mirrored+i] = 1
+					matrix[i*mirrored+i] = own[i*nodes+i] // 1, or 0 where odd
 				}
-				for end, at := range []int{0, nodes - 1} {
-					if ends[end] == grid.Odd {
-						matrix[at*mirrored+at] = 0
-					}
-				}
-				rows, columns = nodes, mirrored
 			}
 			spec, from, to := "ij,ojw->oiw", columns, rows
 			if transposed {
