@@ -49,7 +49,7 @@ const (
 // NewEstimator prepares the estimates of predictions on g.
 func NewEstimator(p *pde.Problem, g *grid.Grid) *Estimator {
 	e := &Estimator{problem: p, grid: g, rest: restOfRows}
-	e.differences = sync.OnceValues(func() (*discrete.Differences, error) { return discrete.NewRoughDifferences(p, g) })
+	e.differences = sync.OnceValues(func() (*discrete.Differences, error) { return discrete.NewDifferences(p, g, 1) })
 	e.classical = p.Reference.Solver != "" && p.Reference.File == "" && p.Reference.Solver != pde.DiscreteSolver
 	if e.classical {
 		e.rest = restOfClassical

@@ -14,26 +14,18 @@ type Differences struct {
 	solver *Solver // with the points of the grid in space
 }
 
-// NewDifferences is for a problem that is marched (Marches), with so many steps from one time of g to the next.
+// NewDifferences is for solutions of four digits (NewRough), of a problem that is marched (Marches) with so many steps from one time of g
+// to the next; that of one solved all at once has its differences along every axis.
 func NewDifferences(p *pde.Problem, g *grid.Grid, steps int) (*Differences, error) {
 	sys, err := p.Discretize(g)
 	if err != nil {
 		return nil, err
 	}
 	refine := slices.Repeat([]int{1}, len(g.Axes))
-	refine[0] = steps
-	solver, err := New(p, g, refine)
-	return &Differences{sys, solver}, err
-}
-
-// NewRoughDifferences is for solutions of four digits (NewRough) with one step from one time of g to the next, and also for a problem that
-// is solved all at once, whose solution has its differences along every axis.
-func NewRoughDifferences(p *pde.Problem, g *grid.Grid) (*Differences, error) {
-	sys, err := p.Discretize(g)
-	if err != nil {
-		return nil, err
+	if Marches(p) {
+		refine[0] = steps
 	}
-	solver, err := NewRough(p, g, slices.Repeat([]int{1}, len(g.Axes)))
+	solver, err := NewRough(p, g, refine)
 	return &Differences{sys, solver}, err
 }
 
