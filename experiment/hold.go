@@ -214,13 +214,16 @@ func drawsOn(p *pde.Problem, fine, g *grid.Grid, count int) (draws, coarse [][]f
 // poor reports a grid that does not hold the solutions.
 func (h holding) poor() bool { return h.distance > mostGridError }
 
-// finer is what twice the points make of it, along the axis that is to blame: time, or space, of several axes
-// the one that does most, or all of them where that does much more.
+// finer is what twice the points make of it, along the axis that is to blame: time, or space, or either where what differences along each
+// make alone is less than half of the distance (the floor of the rows is the larger one); of several axes the one that does most, or all of
+// them where that does much more.
 func (h holding) finer(ctx context.Context, p *pde.Problem, spec *model.Spec) (best holding, err error) {
 	first, end := 0, len(p.Axes)
-	if h.time >= h.space {
+	switch {
+	case h.time+h.space < h.distance/2:
+	case h.time >= h.space:
 		end = 1
-	} else if h.time < h.space {
+	case h.time < h.space:
 		first = 1
 	}
 	try := func(from, to int) (holding, error) {

@@ -27,7 +27,7 @@ const (
 // conditions meet those of the walls. Of the rows after it only the few whose difference reaches back to
 // the initial condition know of it, the less the higher their order (by 1/2 at order 2, 1/6 at 6): a jump
 // after the first time costs them little, and is an error at all others. Where the grid does not resolve how
-// solutions begin, the row of the first time is such an error itself, and stays out.
+// solutions begin, the row of the first time is such an error itself, and stays out, or is taken out where that lowers the floor.
 func (d *draft) holdAtStart(ctx context.Context, o Options) error {
 	p := d.p
 	may, err := mayHoldAtStart(p)
@@ -44,7 +44,7 @@ func (d *draft) holdAtStart(ctx context.Context, o Options) error {
 		if start > resolvedStart {
 			may = false
 			if holds {
-				d.warnings = append(d.warnings, unresolvedStart(p, start))
+				return d.leaveStart(ctx, start)
 			}
 		}
 	}
@@ -73,6 +73,44 @@ func (d *draft) holdAtStart(ctx context.Context, o Options) error {
 		d.src, d.p = text, q
 		d.added = append(d.added, fmt.Sprintf("changed rows of the residual: %s from the first on, which ties the solution to its initial condition", time))
 	}
+	return nil
+}
+
+// leaveStart leaves the first time out of the residual of a problem whose solutions leave start of their rate there, if initial conditions miss
+// those of the walls, which no finer grid mends, and if it lowers the floor; else it warns.
+func (d *draft) leaveStart(ctx context.Context, start float64) error {
+	p, text := d.p, d.src
+	misfit, _, err := model.Misfit(p)
+	if err != nil {
+		return err
+	}
+	time := p.Axes[0].Name
+	for _, r := range p.Residuals {
+		key := "residual"
+		if len(p.Residuals) > 1 {
+			key += "." + r.Name
+		}
+		if text, err = config.Set(text, fmt.Sprintf("%s.rows.%s=[1, %d]", key, time, r.Skip[time][1])); err != nil {
+			break // written in another way
+		}
+	}
+	if q := loadSound(d.file, text); q != nil && !startHolds(q) && misfit > compatibleMisfit {
+		before, err := d.floorOf(ctx, p)
+		if err != nil {
+			return err
+		}
+		floor, err := d.floorOf(ctx, q)
+		if err != nil {
+			return err
+		}
+		if floor < lowerFloor*before {
+			d.src, d.p = text, q
+			d.added = append(d.added, fmt.Sprintf("changed rows of the residual: without the first %s, at which solutions leave %s of their rate on this grid; floor_error falls from %s to %s",
+				time, words.Percent(start), words.Percent(before), words.Percent(floor)))
+			return nil
+		}
+	}
+	d.warnings = append(d.warnings, unresolvedStart(p, start))
 	return nil
 }
 

@@ -87,6 +87,20 @@ func growth(a []complex128, d int, t float64) float64 {
 	}
 }
 
+// rotation is the largest imaginary part of an eigenvalue of h a: of the growth by i a and -i a.
+func rotation(a []complex128, d int, h float64) float64 {
+	most, by := 0.0, make([]complex128, len(a))
+	for _, unit := range []complex128{1i, -1i} {
+		for i, v := range a {
+			by[i] = unit * v
+		}
+		if angle := math.Log(growth(by, d, h)); !(angle <= most) {
+			most = angle
+		}
+	}
+	return most
+}
+
 func product(a, b []complex128, d int) []complex128 {
 	out := make([]complex128, d*d)
 	for i := range d {

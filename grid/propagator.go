@@ -1,15 +1,18 @@
 package grid
 
 import (
+	"math"
 	"slices"
 
 	"pihc/internal/fft"
+	"pihc/internal/kernel"
 )
 
 // A Propagator solves linear equations with constant coefficients on a nodes axis of time and axes of space that are periodic, or have
 // ends where fields are even or odd (then on the mirrored grid, which is periodic), Fourier mode by mode: y' = A y + B b, with b one function and y one or more values for each unknown, the unknown itself first. Between two times
 // b is the polynomial through the six points, or all of fewer, that are nearest; the rest is exact (Duhamel's formula; Hochbruck and
-// Ostermann, Exponential integrators, 2010).
+// Ostermann, Exponential integrators, 2010). Modes that turn too fast for the times, by more than mostTurn from one to the next, take steps of
+// the implicit Euler method: they come to rest where b leads them, and differences in time can follow.
 type Propagator struct {
 	Times, Unknowns int
 	State, Nodes    int   // values of y, and times that b is interpolated between
@@ -33,6 +36,10 @@ const interpolated = 6
 
 // maxGrowth is how many times what a mode has may become larger until the last time; the equation of one that grows by more is y' = B b.
 const maxGrowth = 10
+
+// mostTurn is the angle by which a mode turns from one time to the next at most: then there are four times to a period, of which
+// differences of second order make two thirds of the rate, and those of sixth order 93 %.
+const mostTurn = math.Pi / 2
 
 // NewPropagator prepares the equations whose unknown c has orders[c] values in y, derivatives in time of 0 to orders[c]-1, and of the
 // highest one the equation u^(m) = Σ rows·y + scale[c]·b_c. rows are (modes, unknowns, values of y), modes those of fft.Real on a
@@ -68,23 +75,48 @@ func (g *Grid) NewPropagator(parities Parities, orders []int, scale []float64, r
 		if !(growth(a, d, t.Hi-t.Lo) <= maxGrowth) {
 			a = chain
 		}
-		phi := Phis(a, d, h, p.Nodes)
+		slow := rotation(a, d, h) <= mostTurn
+		var phi [][]complex128
+		if slow {
+			phi = Phis(a, d, h, p.Nodes)
+		} else {
+			phi = [][]complex128{implicitEuler(a, d, h)}
+		}
 		p.Steps = append(p.Steps, realForm(phi[0], d, d)...)
 		for i := 1; i < p.Nodes; i++ {
 			w := make([]complex128, d*p.Nodes*p.Unknowns)
-			for j := range p.Nodes {
-				for q, coef := range lagrange[i][j] {
-					for c, m := range orders {
-						for r := range d {
-							w[(r*p.Nodes+j)*p.Unknowns+c] += complex(h*coef*scale[c], 0) * phi[q+1][r*d+p.First[c]+m-1]
-						}
+			add := func(j int, by float64, phi []complex128) {
+				for c, m := range orders {
+					for r := range d {
+						w[(r*p.Nodes+j)*p.Unknowns+c] += complex(h*by*scale[c], 0) * phi[r*d+p.First[c]+m-1]
 					}
+				}
+			}
+			if !slow {
+				add(i, 1, phi[0])
+			}
+			for j := range p.Nodes {
+				for q := 0; slow && q < p.Nodes; q++ {
+					add(j, lagrange[i][j][q], phi[q+1])
 				}
 			}
 			p.Weights = append(p.Weights, realForm(w, d, p.Nodes*p.Unknowns)...)
 		}
 	}
 	return p
+}
+
+// implicitEuler is the step of that method, (1 - h a)^-1.
+func implicitEuler(a []complex128, d int, h float64) []complex128 {
+	step := make([]complex128, d*d)
+	for i, v := range a {
+		step[i] = -complex(h, 0) * v
+	}
+	for i := range d {
+		step[i*d+i]++
+	}
+	kernel.InvertComplex(step, d, 1)
+	return step
 }
 
 // Window is the first of the times that b is interpolated between on the step to time i, and which of the Weights are for that step.

@@ -6,6 +6,7 @@ import (
 
 	"pihc/grid"
 	"pihc/internal/fft"
+	"pihc/internal/kernel"
 )
 
 // circulant approximates the matrix of a step in time where all axes of space are periodic and every field has a row at each of its
@@ -100,7 +101,7 @@ func (st *state) invert() {
 		}
 	}
 	for mode := range c.modes {
-		if !invertInPlace(v.blocks[mode*size*size:][:size*size], size, complex(1/float64(st.points), 0)) {
+		if !kernel.InvertComplex(v.blocks[mode*size*size:][:size*size], size, complex(1/float64(st.points), 0)) {
 			v.factors = nil
 			return
 		}
@@ -140,55 +141,6 @@ func similar(a, b []float64) bool {
 		if math.Abs(v-b[i]) > 0.05*math.Abs(v) {
 			return false
 		}
-	}
-	return true
-}
-
-// invertInPlace replaces a matrix (n, n) by scale times its inverse (Gauss-Jordan elimination with partial pivoting); false where a pivot
-// vanishes.
-func invertInPlace(a []complex128, n int, scale complex128) bool {
-	swaps := make([]int, n)
-	for k := range n {
-		p := k
-		for i := k + 1; i < n; i++ {
-			if square(a[i*n+k]) > square(a[p*n+k]) {
-				p = i
-			}
-		}
-		if pivot := square(a[p*n+k]); !(pivot > 0) || math.IsInf(pivot, 0) {
-			return false
-		}
-		swaps[k] = p
-		top := a[k*n : (k+1)*n]
-		if p != k {
-			for j, v := range a[p*n : (p+1)*n] {
-				a[p*n+j], top[j] = top[j], v
-			}
-		}
-		by := 1 / top[k]
-		top[k] = 1
-		for j := range top {
-			top[j] *= by
-		}
-		for i := range n {
-			row := a[i*n : (i+1)*n]
-			f := row[k]
-			if i == k || f == 0 {
-				continue
-			}
-			row[k] = 0
-			for j, v := range top {
-				row[j] -= f * v
-			}
-		}
-	}
-	for k := n - 1; k >= 0; k-- {
-		for i := range n {
-			a[i*n+k], a[i*n+swaps[k]] = a[i*n+swaps[k]], a[i*n+k]
-		}
-	}
-	for i := range a {
-		a[i] *= scale
 	}
 	return true
 }
