@@ -37,13 +37,14 @@ func (p *Problem) Linear() error {
 }
 
 // SemilinearWaves reports whether Duhamel's formula was measured to help (docs/evidence/choices.md): the linear part contains derivatives in
-// space, and no diffusion of an unknown of first order in time; what it leaves of nonlinear terms contains no derivatives.
+// space, and no diffusion of an unknown of first order in time; what it leaves of nonlinear terms contains no derivatives, or those in space
+// that are two orders lower.
 func (p *Problem) SemilinearWaves() bool {
 	l, err := p.linearPart()
 	if err != nil {
 		return false
 	}
-	moves := false
+	highest := 0
 	for _, t := range l.terms {
 		if t.term < len(p.Unknowns) {
 			continue
@@ -52,9 +53,9 @@ func (p *Problem) SemilinearWaves() bool {
 		if t.row == t.of && t.rate == 0 && l.orders[t.of] == 1 && order > 0 && order%2 == 0 {
 			return false
 		}
-		moves = moves || order > 0
+		highest = max(highest, order)
 	}
-	if !moves {
+	if highest == 0 {
 		return false
 	}
 	names := p.UnknownNames()
@@ -63,7 +64,8 @@ func (p *Problem) SemilinearWaves() bool {
 	}
 	for _, r := range p.Residuals {
 		for _, t := range p.Terms {
-			if slices.ContainsFunc(names, r.Expr.Diff(t.Name).DependsOn) {
+			rate, _ := t.inTime(p.Axes[0].Name)
+			if slices.ContainsFunc(names, r.Expr.Diff(t.Name).DependsOn) && (rate > 0 || t.inSpace(p.Axes[0].Name) > highest-2) {
 				return false
 			}
 		}
