@@ -191,7 +191,7 @@ func (p *Problem) linearPart() (*linear, error) {
 		return nil, err
 	}
 	l.terms = slices.DeleteFunc(l.terms, func(t linearTerm) bool { return !p.keepsParity(t, l.parities) })
-	return l, nil
+	return l, p.ghostsMirror(l)
 }
 
 // Mirrored is the grid that the linear part of the residuals is solved on, of an ansatz that has it: g itself where no axis of space has ends.
@@ -268,7 +268,8 @@ func (s *System) inSpace(t int) (grid.Operator, error) {
 	}
 	term.Factors = slices.DeleteFunc(slices.Clone(term.Factors), func(f Factor) bool { return f.Axis == s.Grid.Axes[0].Name })
 	for i := range term.Factors {
-		term.Factors[i].Low, term.Factors[i].High = nil, nil // values beyond an end, which parities say here
+		f := &term.Factors[i] // values beyond an end are by parities here
+		f.Low, f.High, f.Scheme.Closure = nil, nil, grid.OneSided
 	}
 	return s.product(term)
 }

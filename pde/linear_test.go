@@ -189,6 +189,101 @@ func TestParities(t *testing.T) {
 	}
 }
 
+// Ghost values at walls are those of mirrored fields, or there is no linear part.
+func TestDuhamelWithGhosts(t *testing.T) {
+	const src = `
+name: beam
+unknown: u
+axes: {t: {range: [0, 1], points: 9, boundary: nodes}, x: {range: [0, 1], points: 17, boundary: nodes}}
+terms:
+  u_t: {axis: t, derivative: 1}
+  u_xx: {axis: x, derivative: 2, closure: ghost, low: LOW, high: HIGH}
+residual: {expression: u_t - 0.1*u_xx, rows: {x: [ROWS]}}
+conditions: {start: {at: {t: low}, expression: u - u0}WALLS}
+initial: {distribution: random-sines, low: -1, high: 1}
+`
+	const held = ", a: {at: {x: low}, expression: u}, b: {at: {x: high}, expression: u}"
+	for _, test := range []struct {
+		low, high string
+		ok        bool
+	}{
+		{"-inner2", "2*inner1 - inner2", true},
+		{"-inner2", "inner2", false},
+		{"inner2", "-inner2", false},
+		{"1 - inner2", "-inner2", false},
+		{"-inner2/2", "-inner2", false},
+		{"-inner2 + 0.1*inner3", "-inner2", false},
+	} {
+		p, err := Load("a.yaml", []byte(strings.NewReplacer("LOW", test.low, "HIGH", test.high, "ROWS", "1, 1", "WALLS", held).Replace(src)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, _, ok := p.DuhamelAnsatz()
+		if ok != test.ok {
+			t.Fatalf("%s, %s: an ansatz: %v, want %v", test.low, test.high, ok, test.ok)
+		}
+		if !ok {
+			continue
+		}
+		p.Unknowns[0].Ansatz = all[0]
+		g, err := p.Grid(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sys, err := p.Discretize(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		start, field := make([]float64, sys.InputSize()), make([]float64, sys.FieldSize())
+		for i := range start {
+			start[i] = math.Sin(math.Pi * float64(i) / 16)
+		}
+		sys.Offset(field, start)
+		if got, want := field[8*17+8], math.Exp(-0.1*2*256*(1-math.Cos(math.Pi/16))); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%g in the middle at the end, want %g", got, want)
+		}
+	}
+}
+
+// Waves whose nonlinear terms have no derivatives, or those that are two orders below the linear part's, without diffusion.
+func TestSemilinearWaves(t *testing.T) {
+	const src = `
+name: waves
+unknown: u
+axes: {t: {range: [0, 1], points: 9, boundary: nodes}, x: {range: [0, 1], points: 16, boundary: periodic}}
+terms:
+  u_t: {axis: t, derivative: 1}
+  u_tt: {axis: t, derivative: 2}
+  u_x: {axis: x, derivative: 1}
+  u_xx: {axis: x, derivative: 2}
+  u_xxx: {axis: x, derivative: 3}
+  u_xxxx: {axis: x, derivative: 4}
+residual: {expression: RESIDUAL}
+conditions: {start: {at: {t: low}, expression: u - u0}}
+initial: {distribution: random-sines, low: -1, high: 1}
+`
+	for residual, want := range map[string]bool{
+		"u_t + u_x + u^3":                           true,
+		"u_t + u_xxx + 6*u*u_x":                     true,
+		"u_t + u_xxx + u*u_xx":                      false,
+		"u_t + u_x + u*u_x":                         false,
+		"u_t + u_xxx + u*u_x - u_xx":                false, // diffusion
+		"u_tt - u_xx + sin(u)":                      true,
+		"u_tt - u_xx + u*u_x":                       false,
+		"u_tt - u_xx + u_xxxx + 2*(u*u_xx + u_x^2)": true,
+		"u_tt - u_xx + u*u_t":                       false,
+		"u_t + u^2":                                 false,
+	} {
+		p, err := Load("a.yaml", []byte(strings.Replace(src, "RESIDUAL", residual, 1)))
+		if err != nil {
+			t.Fatal(residual, err)
+		}
+		if got := p.SemilinearWaves(); got != want {
+			t.Errorf("%s: %v, want %v", residual, got, want)
+		}
+	}
+}
+
 // Between walls the offset solves the equation and meets the conditions: of a string, held at one end and free at the other, its residual is
 // the error of differences in time.
 func TestDuhamelBetweenWalls(t *testing.T) {

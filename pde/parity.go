@@ -119,6 +119,38 @@ func (p *Problem) keepsParity(t linearTerm, of grid.Parities) bool {
 	return true
 }
 
+// ghostsMirror is an error where a term of the linear part has a ghost value that is not that of a field with the parity of its unknown.
+func (p *Problem) ghostsMirror(l *linear) error {
+	for _, t := range l.terms {
+		if t.term < len(p.Unknowns) {
+			continue
+		}
+		term := p.Terms[t.term-len(p.Unknowns)]
+		for _, f := range term.Factors {
+			for end, ghost := range []*expr.Expr{f.Low, f.High} {
+				if ghost != nil && !mirrors(ghost, l.parities[t.of][p.Axis(f.Axis)-1][end]) {
+					return fmt.Errorf("the ghost values of %s are not those of fields that conditions at the ends of %s mirror", term.Name, f.Axis)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// mirrors reports whether a ghost value is what a field has one step beyond a node at the end of an axis: the value one step within it, or where
+// it is odd, and zero at the node, minus that.
+func mirrors(ghost *expr.Expr, parity grid.Parity) bool {
+	want := []float64{0, float64(parity), 0, 0}
+	zeros := map[string]*expr.Expr{}
+	for i, name := range ghostPoints {
+		if !(equals(ghost.Diff(name), want[i]) || i == 0 && parity == grid.Odd) {
+			return false
+		}
+		zeros[name] = expr.Const(0)
+	}
+	return equals(ghost.Substitute(zeros), 0)
+}
+
 // DuhamelAnsatz is the ansatz of every unknown whose fields are solutions of the linear part, with the conditions that they meet; ok is
 // false where conditions do not give what every unknown begins with.
 func (p *Problem) DuhamelAnsatz() (all []Ansatz, met []string, ok bool) {

@@ -1,17 +1,16 @@
 """What init and reproduce make of PDE files that were written from the documents alone (docs/evidence/gallery.md):
 
-    python3 docs/runs/outside/outside.py PIHC FOLDER TABLE [NAME ...]
+    python3 docs/runs/outside/outside.py PIHC FOLDER TABLE MINUTES [NAME ...]
 
-For each file beside this one, or those named: `pihc init --minutes 0.5`, no key, then `pihc reproduce --methods moe`. A line of
-TABLE, outside.csv or, with an older program, before.csv, says what came of it; a file that init refuses has its message instead. Lines of
-other files stay.
+For each file beside TABLE, or those named: `pihc init --minutes MINUTES`, no key, then `pihc reproduce --methods moe`. A line of
+TABLE says what came of it; a file that init refuses has its message instead. Lines of other files stay. Tables are outside.csv (0.5
+minutes), before.csv (likewise, with an older program) and ../strangers/strangers.csv (3).
 """
 import csv, json, pathlib, subprocess, sys
 
-here = pathlib.Path(__file__).parent
-pihc, folder = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
-table = here / sys.argv[3]
-names = sys.argv[4:] or sorted(p.stem for p in here.glob("*.yaml"))
+pihc, folder, table, minutes = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]), sys.argv[4]
+here = table.parent
+names = sys.argv[5:] or sorted(p.stem for p in here.glob("*.yaml"))
 columns = ["file", "mean", "median", "worst", "estimate", "verdict", "ansatz", "refused"]
 rows = {r["file"]: r for r in csv.DictReader(table.open())} if table.exists() else {}
 
@@ -23,7 +22,7 @@ def run(*command):
 for name in names:
     spec, out = folder / name, folder / f"{name}-runs"
     row = dict.fromkeys(columns, "") | {"file": name}
-    init = run("init", here / f"{name}.yaml", "--minutes", "0.5", "--out", spec)
+    init = run("init", here / f"{name}.yaml", "--minutes", minutes, "--out", spec)
     if init.returncode:
         row["refused"] = next(x for x in init.stderr.splitlines() if x.startswith("pihc: init:")).replace(f"{here}/", "")
     else:
