@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 
 	"pihc/grid"
@@ -136,12 +137,45 @@ func (e *exactAnsatz) find(misfit float64) error {
 		if len(met) == 0 && len(e.p.Rough(c)) > 0 {
 			return rough(e.p, c, misfit)
 		}
+		if lengths := slopeLengths(e.p, c, met); len(lengths) > 0 && len(e.lengths[c]) == 0 {
+			tried := *e
+			tried.disagree = maps.Clone(e.disagree)
+			smooth, more, err := tried.of(c, lengths)
+			if err != nil {
+				return err
+			}
+			if len(more) > len(met) {
+				a, met, e.disagree = smooth, more, tried.disagree
+			}
+		}
 		if len(met) > 0 {
 			e.add(c, a)
 			e.held = append(e.held, met...)
 		}
 	}
 	return nil
+}
+
+// slopeSteps is the length of S, in steps of an axis, where it is there to meet slopes.
+const slopeSteps = 2
+
+// slopeLengths are the lengths of S along axes of space with nodes and derivatives of second order, where it meets the conditions, one at each
+// end, of which some have derivatives and are not among those met: no multiplier meets a slope whatever the basis is.
+func slopeLengths(p *pde.Problem, unknown int, met []string) map[string]float64 {
+	lengths := map[string]float64{}
+	for i, a := range p.Axes {
+		left := slices.ContainsFunc(p.Conditions, func(c pde.Rows) bool {
+			return c.At[a.Name] != "" && !slices.Contains(met, c.Name) && slices.ContainsFunc(p.Terms, func(t pde.Term) bool {
+				return c.Expr.DependsOn(t.Name) && slices.ContainsFunc(t.Factors, func(f pde.Factor) bool {
+					return f.Edge == nil && f.Scheme.Derivative > 0 || f.Edge != nil && f.Edge.Derivative > 0
+				})
+			})
+		})
+		if left && (p.Steady || i > 0) && a.Boundary == grid.Nodes && p.Smooths(unknown, i) == nil {
+			lengths[a.Name], _ = strconv.ParseFloat(fmt.Sprintf("%.2g", slopeSteps*a.Step()), 64)
+		}
+	}
+	return lengths
 }
 
 // add adds an unknown's ansatz to the parts.
