@@ -257,10 +257,34 @@ func (d *draft) raiseOrders(ctx context.Context, o Options) error {
 		best = before
 	}
 	if best.raised != nil {
+		away, nearer, err := d.unstable(ctx, best.p, before.p)
+		if err != nil {
+			return err
+		}
+		if nearer != nil {
+			d.warnings = append(d.warnings, fmt.Sprintf("orders of accuracy stay as they are: with higher ones solutions of the rows on this grid are %s from those of the equation, not %s", words.Percent(away.distance), words.Percent(nearer.distance)))
+			best = before
+		}
+	}
+	if best.raised != nil {
 		d.src, d.p = best.src, best.p
 		d.added = append(append(d.added, best.added...), fmt.Sprintf("orders of accuracy raised, which brings floor_error from %s to %s: %s", words.Percent(before.floor), words.Percent(best.floor), strings.Join(best.raised, ", ")))
 	}
 	return nil
+}
+
+// unstable compares how a grid holds the solutions by rows of higher orders and of those before: nearer is nil unless the former do not hold
+// them, and the latter are nearer. Differences of higher order need not be stable at walls, which the floor of the rows does not tell.
+func (d *draft) unstable(ctx context.Context, higher, before *pde.Problem) (away holding, nearer *holding, err error) {
+	away, measured := d.hold(ctx, higher)
+	if ctx.Err() != nil || measured != nil || !away.poor() {
+		return away, nil, ctx.Err()
+	}
+	h, measured := d.hold(ctx, before)
+	if measured == nil && h.distance < away.distance {
+		nearer = &h
+	}
+	return away, nearer, ctx.Err()
 }
 
 // ordering is a PDE file with some orders of accuracy, and its floor.

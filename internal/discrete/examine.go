@@ -201,7 +201,7 @@ func (x *Examination) otherSolutions(p *pde.Problem, draw func(g *grid.Grid) ([]
 		}
 	}
 	if other != nil {
-		x.Notes = append(x.Notes, fmt.Sprintf("the equation has several solutions: another is %.2g %% of the larger of both away from the one that Newton's method finds from zero, with which predictions are compared; training may find any", 100*distance))
+		x.Notes = append(x.Notes, fmt.Sprintf("the equation has several solutions: another is %s of the larger of both away from the one that Newton's method finds from zero, with which predictions are compared; training may find any", words.Percent(distance)))
 	}
 	return nil
 }
