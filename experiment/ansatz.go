@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 
 	"pihc/grid"
@@ -172,7 +171,7 @@ func slopeLengths(p *pde.Problem, unknown int, met []string) map[string]float64 
 			})
 		})
 		if left && (p.Steady || i > 0) && a.Boundary == grid.Nodes && p.Smooths(unknown, i) == nil {
-			lengths[a.Name], _ = strconv.ParseFloat(fmt.Sprintf("%.2g", slopeSteps*a.Step()), 64)
+			lengths[a.Name] = model.Rounded(slopeSteps * a.Step())
 		}
 	}
 	return lengths

@@ -51,23 +51,13 @@ func (d *draft) holdAtStart(ctx context.Context, o Options) error {
 	if !may {
 		return nil
 	}
-	time, text := p.Axes[0].Name, d.src
-	for _, r := range p.Residuals {
-		skip := r.Skip[time]
-		if skip[0] == 0 {
-			continue
-		}
-		if skip[0] > 1 || r.SolveSkip != nil {
-			return nil // so it is meant
-		}
-		key := "residual"
-		if len(p.Residuals) > 1 {
-			key += "." + r.Name
-		}
-		var err error
-		if text, err = config.Set(text, fmt.Sprintf("%s.rows.%s.0=0", key, time)); err != nil {
-			return nil // written in another way
-		}
+	time := p.Axes[0].Name
+	if slices.ContainsFunc(p.Residuals, func(r pde.Rows) bool { return r.Skip[time][0] > 1 || r.Skip[time][0] > 0 && r.SolveSkip != nil }) {
+		return nil // so it is meant
+	}
+	text, err := withFirstRows(d.src, p, 0)
+	if err != nil {
+		return nil // written in another way
 	}
 	if q := loadSound(d.file, text); q != nil {
 		d.src, d.p = text, q
@@ -76,26 +66,40 @@ func (d *draft) holdAtStart(ctx context.Context, o Options) error {
 	return nil
 }
 
+// withFirstRows is a PDE file whose residuals leave out the first times, so many.
+func withFirstRows(src []byte, p *pde.Problem, first int) ([]byte, error) {
+	time := p.Axes[0].Name
+	for _, r := range p.Residuals {
+		skip, stated := r.Skip[time]
+		if skip[0] == first {
+			continue
+		}
+		key := "residual.rows." + time
+		if len(p.Residuals) > 1 {
+			key = "residual." + r.Name + ".rows." + time
+		}
+		set := fmt.Sprintf("%s=[%d, %d]", key, first, skip[1])
+		if stated { // leave the line as it is written
+			set = fmt.Sprintf("%s.0=%d", key, first)
+		}
+		var err error
+		if src, err = config.Set(src, set); err != nil {
+			return nil, err
+		}
+	}
+	return src, nil
+}
+
 // leaveStart leaves the first time out of the residual of a problem whose solutions leave start of their rate there, if initial conditions miss
 // those of the walls, which no finer grid mends, and if it lowers the floor; else it warns.
 func (d *draft) leaveStart(ctx context.Context, start float64) error {
-	p, text := d.p, d.src
-	misfit, _, err := model.Misfit(p)
+	misfit, _, err := model.Misfit(d.p)
 	if err != nil {
 		return err
 	}
-	time := p.Axes[0].Name
-	for _, r := range p.Residuals {
-		key := "residual"
-		if len(p.Residuals) > 1 {
-			key += "." + r.Name
-		}
-		if text, err = config.Set(text, fmt.Sprintf("%s.rows.%s=[1, %d]", key, time, r.Skip[time][1])); err != nil {
-			break // written in another way
-		}
-	}
-	if q := loadSound(d.file, text); q != nil && !startHolds(q) && misfit > compatibleMisfit {
-		before, err := d.floorOf(ctx, p)
+	text, err := withFirstRows(d.src, d.p, 1)
+	if q := loadSound(d.file, text); err == nil && misfit > compatibleMisfit && q != nil {
+		before, err := d.floorOf(ctx, d.p)
 		if err != nil {
 			return err
 		}
@@ -106,11 +110,11 @@ func (d *draft) leaveStart(ctx context.Context, start float64) error {
 		if floor < lowerFloor*before {
 			d.src, d.p = text, q
 			d.added = append(d.added, fmt.Sprintf("changed rows of the residual: without the first %s, at which solutions leave %s of their rate on this grid; floor_error falls from %s to %s",
-				time, words.Percent(start), words.Percent(before), words.Percent(floor)))
+				q.Axes[0].Name, words.Percent(start), words.Percent(before), words.Percent(floor)))
 			return nil
 		}
 	}
-	d.warnings = append(d.warnings, unresolvedStart(p, start))
+	d.warnings = append(d.warnings, unresolvedStart(d.p, start))
 	return nil
 }
 

@@ -75,29 +75,29 @@ func (g *Grid) NewPropagator(parities Parities, orders []int, scale []float64, r
 		if !(growth(a, d, t.Hi-t.Lo) <= maxGrowth) {
 			a = chain
 		}
-		slow := rotation(a, d, h) <= mostTurn
+		fast := !(rotation(a, d, h) <= mostTurn)
 		var phi [][]complex128
-		if slow {
-			phi = Phis(a, d, h, p.Nodes)
-		} else {
+		if fast {
 			phi = [][]complex128{implicitEuler(a, d, h)}
+		} else {
+			phi = Phis(a, d, h, p.Nodes)
 		}
 		p.Steps = append(p.Steps, realForm(phi[0], d, d)...)
 		for i := 1; i < p.Nodes; i++ {
 			w := make([]complex128, d*p.Nodes*p.Unknowns)
-			add := func(j int, by float64, phi []complex128) {
+			add := func(j int, by float64, to []complex128) {
 				for c, m := range orders {
 					for r := range d {
-						w[(r*p.Nodes+j)*p.Unknowns+c] += complex(h*by*scale[c], 0) * phi[r*d+p.First[c]+m-1]
+						w[(r*p.Nodes+j)*p.Unknowns+c] += complex(h*by*scale[c], 0) * to[r*d+p.First[c]+m-1]
 					}
 				}
 			}
-			if !slow {
+			if fast {
 				add(i, 1, phi[0])
 			}
-			for j := range p.Nodes {
-				for q := 0; slow && q < p.Nodes; q++ {
-					add(j, lagrange[i][j][q], phi[q+1])
+			for q, of := range phi[1:] {
+				for j := range p.Nodes {
+					add(j, lagrange[i][j][q], of)
 				}
 			}
 			p.Weights = append(p.Weights, realForm(w, d, p.Nodes*p.Unknowns)...)

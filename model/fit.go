@@ -77,7 +77,7 @@ var fits = []struct {
 		if f.problem.HasOffset() {
 			s.Network.Features = f.sizes()
 			for i, r := range f.problem.Residuals {
-				s.Network.Features[r.Name] = rounded2(1 / f.units[i])
+				s.Network.Features[r.Name] = Rounded(1 / f.units[i])
 				if !f.problem.Steady {
 					s.Network.Features[MeanFeature(r.Name)] = 1
 				}
@@ -102,7 +102,7 @@ var fits = []struct {
 	}},
 	{"constraint.points", func(s *Spec, f *fitting) { s.Constraint.Points = f.points(&s.Constraint) }},
 	{"constraint.weights", func(s *Spec, f *fitting) { s.Constraint.Weights = f.weights(0.14, 1, false) }},
-	{"constraint.soft_weight", func(s *Spec, f *fitting) { s.Constraint.SoftWeight = rounded2(1 / f.multiplier) }},
+	{"constraint.soft_weight", func(s *Spec, f *fitting) { s.Constraint.SoftWeight = Rounded(1 / f.multiplier) }},
 	{"constraint.ridge", func(s *Spec, f *fitting) {
 		// It has the unit of what a weight multiplies: that of the ansatz's multiplier, and of the
 		// first unknown where the basis is multiplied by the size of residuals.
@@ -110,7 +110,7 @@ var fits = []struct {
 		if slices.ContainsFunc(f.problem.Residuals, func(r pde.Rows) bool { return s.Network.Features[r.Name] > 0 }) {
 			r = ridge * f.scales[0]
 		}
-		s.Constraint.Ridge = rounded2(r * f.multiplier)
+		s.Constraint.Ridge = Rounded(r * f.multiplier)
 	}},
 	{"loss.weights", func(s *Spec, f *fitting) { s.Loss.Weights = f.weights(2, 10, true) }},
 	{"loss.border_rows", func(s *Spec, f *fitting) { s.Loss.BorderRows = f.borderRows(s.Constraint.Experts) }},

@@ -59,13 +59,13 @@ func TestFit(t *testing.T) {
 	}
 	// 2·5·u_tt over four units of time changes u by 4²/2 times as much.
 	unit := 16 / 2 / 10.0
-	if want := map[string]float64{"u": 3, "residual": rounded2(1 / unit), "mean_residual": 1}; !maps.Equal(s.Network.Features, want) {
+	if want := map[string]float64{"u": 3, "residual": Rounded(1 / unit), "mean_residual": 1}; !maps.Equal(s.Network.Features, want) {
 		t.Errorf("features %v, want %v", s.Network.Features, want)
 	}
-	if want := map[string]float64{"residual": rounded2(0.14 * unit), "initial": 0.1, "velocity": 4}; !maps.Equal(s.Constraint.Weights, want) {
+	if want := map[string]float64{"residual": Rounded(0.14 * unit), "initial": 0.1, "velocity": 4}; !maps.Equal(s.Constraint.Weights, want) {
 		t.Errorf("weights %v, want %v", s.Constraint.Weights, want)
 	}
-	if want := map[string]float64{"residual": rounded2(2 * unit * unit), "initial": 0.1, "velocity": 160}; !maps.Equal(s.Loss.Weights, want) {
+	if want := map[string]float64{"residual": Rounded(2 * unit * unit), "initial": 0.1, "velocity": 160}; !maps.Equal(s.Loss.Weights, want) {
 		t.Errorf("loss weights %v, want %v", s.Loss.Weights, want)
 	}
 	if !maps.Equal(s.Constraint.Experts, map[string]int{"x": 4}) || s.Constraint.Points != 0 || s.Constraint.Ridge != 1.2e-4 || s.Constraint.SoftWeight != 0.25 {
@@ -293,10 +293,10 @@ initial:
 	units := map[string]float64{"first": 4, "second": 4.0 / 5 * 30, "start_u": 1, "start_v": 0.5 * 30}
 	weights, losses := map[string]float64{}, map[string]float64{}
 	for name, unit := range units {
-		weights[name], losses[name] = rounded2(unit), rounded2(10*unit*unit)
+		weights[name], losses[name] = Rounded(unit), Rounded(10*unit*unit)
 	}
 	for _, name := range []string{"first", "second"} {
-		weights[name], losses[name] = rounded2(0.14*units[name]), rounded2(2*units[name]*units[name])
+		weights[name], losses[name] = Rounded(0.14*units[name]), Rounded(2*units[name]*units[name])
 	}
 	if !maps.Equal(s.Constraint.Weights, weights) || !maps.Equal(s.Loss.Weights, losses) {
 		t.Errorf("weights %v and %v, want %v and %v", s.Constraint.Weights, s.Loss.Weights, weights, losses)
@@ -304,7 +304,7 @@ initial:
 	if want := map[string]float64{"u": 3, "v": 0.1}; s.Network.InitialScale != 3 || !maps.Equal(s.Network.Scales, want) {
 		t.Errorf("scales %g, %v", s.Network.InitialScale, s.Network.Scales)
 	}
-	features := map[string]float64{"u": 3, "v": 0.1, "first": 0.25, "second": rounded2(1 / units["second"]), "mean_first": 1, "mean_second": 1}
+	features := map[string]float64{"u": 3, "v": 0.1, "first": 0.25, "second": Rounded(1 / units["second"]), "mean_first": 1, "mean_second": 1}
 	if !maps.Equal(s.Network.Features, features) {
 		t.Errorf("features %v, want %v", s.Network.Features, features)
 	}

@@ -97,7 +97,7 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 		if p.Steady && set.Kind == pde.ResidualRows {
 			// A Laplacian's lowest eigenvalue on the interval is π²/L², and the unit L²/2.
 			if size := unit * rms * 2 / (math.Pi * math.Pi); !given[of] && size > 0 && !math.IsInf(size, 0) {
-				f.scales[of] = rounded2(size)
+				f.scales[of] = Rounded(size)
 			}
 		}
 		if set.Kind == pde.ResidualRows {
@@ -125,7 +125,7 @@ func (f *fitting) smooth(sys *pde.System, set *pde.RowSet, unit float64, slopes 
 		}
 		length := math.Pow(smoothing*unit*f.scales[term.Of]*dataset.RootMeanSquare(slopes[j]), 1/float64(order))
 		if length > 0 && !math.IsInf(length, 0) {
-			f.lengths[term.Of][axis] = rounded2(max(f.lengths[term.Of][axis], length))
+			f.lengths[term.Of][axis] = Rounded(max(f.lengths[term.Of][axis], length))
 		}
 	}
 }
@@ -189,7 +189,7 @@ func drawnScales(sys *pde.System, u0 []float64) ([]float64, error) {
 	}
 	for c, square := range squares {
 		if square > 0 && !math.IsInf(square, 0) {
-			scales[c] = rounded2(math.Sqrt(square))
+			scales[c] = Rounded(math.Sqrt(square))
 		}
 	}
 	return scales, nil
@@ -286,7 +286,7 @@ func (f *fitting) weights(residual, condition float64, squared bool) map[string]
 		if squared {
 			w *= f.units[i]
 		}
-		out[name] = rounded2(w)
+		out[name] = Rounded(w)
 	}
 	return out
 }
@@ -423,11 +423,11 @@ func (f *fitting) borderRows(experts map[string]int) Ramp {
 		return Ramp{1, 1, 0, 1}
 	}
 	at := 128 * h
-	return Ramp{Start: rounded2(min(1, 0.01*math.Pow(at, 1.5))), End: rounded2(min(1, 0.1*math.Sqrt(at), 0.1*math.Pow(at, 1.5))), From: 0.1, To: 0.7}
+	return Ramp{Start: Rounded(min(1, 0.01*math.Pow(at, 1.5))), End: Rounded(min(1, 0.1*math.Sqrt(at), 0.1*math.Pow(at, 1.5))), From: 0.1, To: 0.7}
 }
 
-// rounded2 keeps two digits, so that what is written reads well.
-func rounded2(v float64) float64 {
+// Rounded keeps two digits, so that what is written reads well.
+func Rounded(v float64) float64 {
 	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 2, 64), 64)
 	return v
 }

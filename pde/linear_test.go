@@ -192,17 +192,16 @@ func TestParities(t *testing.T) {
 // Ghost values at walls are those of mirrored fields, or there is no linear part.
 func TestDuhamelWithGhosts(t *testing.T) {
 	const src = `
-name: beam
+name: heat
 unknown: u
 axes: {t: {range: [0, 1], points: 9, boundary: nodes}, x: {range: [0, 1], points: 17, boundary: nodes}}
 terms:
   u_t: {axis: t, derivative: 1}
   u_xx: {axis: x, derivative: 2, closure: ghost, low: LOW, high: HIGH}
-residual: {expression: u_t - 0.1*u_xx, rows: {x: [ROWS]}}
-conditions: {start: {at: {t: low}, expression: u - u0}WALLS}
+residual: {expression: u_t - 0.1*u_xx, rows: {x: [1, 1]}}
+conditions: {start: {at: {t: low}, expression: u - u0}, a: {at: {x: low}, expression: u}, b: {at: {x: high}, expression: u}}
 initial: {distribution: random-sines, low: -1, high: 1}
 `
-	const held = ", a: {at: {x: low}, expression: u}, b: {at: {x: high}, expression: u}"
 	for _, test := range []struct {
 		low, high string
 		ok        bool
@@ -214,7 +213,7 @@ initial: {distribution: random-sines, low: -1, high: 1}
 		{"-inner2/2", "-inner2", false},
 		{"-inner2 + 0.1*inner3", "-inner2", false},
 	} {
-		p, err := Load("a.yaml", []byte(strings.NewReplacer("LOW", test.low, "HIGH", test.high, "ROWS", "1, 1", "WALLS", held).Replace(src)))
+		p, err := Load("a.yaml", []byte(strings.NewReplacer("LOW", test.low, "HIGH", test.high).Replace(src)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,14 +225,7 @@ initial: {distribution: random-sines, low: -1, high: 1}
 			continue
 		}
 		p.Unknowns[0].Ansatz = all[0]
-		g, err := p.Grid(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sys, err := p.Discretize(g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sys := discretize(t, p, nil)
 		start, field := make([]float64, sys.InputSize()), make([]float64, sys.FieldSize())
 		for i := range start {
 			start[i] = math.Sin(math.Pi * float64(i) / 16)

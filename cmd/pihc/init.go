@@ -44,7 +44,8 @@ leaves out the first time holds there too, if initial conditions meet those of t
 walls; one that the grid does not resolve there, since they do not, leaves it out if
 that lowers the floor. Differences along at most two axes get the orders of accuracy with which
 the rows' solution is nearest to the reference (floor_error of ` + "`pihc check`" + `), if
-solutions change no more with the grid than before; where it
+solutions change no more with the grid than before, and those of the rows on it are not
+further from the equation's; where it
 cannot hold there, that in time is 4 at most, and the first rows count for more. Where
 the grid does not hold the solutions (grid_error of check above 5 %), it gets more
 points along the axis that is to blame, as many as the time carries; what stays above

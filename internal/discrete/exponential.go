@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"pihc/internal/fft"
+	"pihc/internal/kernel"
 )
 
 // errShortSteps says that steps which are exact in the linear part would be too short.
@@ -184,7 +185,7 @@ func (x *exponential) norms(y []complex128) []float64 {
 		}
 		sum := 0.0
 		for _, v := range y[x.first[c]*x.modes : (x.first[c]+1)*x.modes] {
-			sum += square(v)
+			sum += kernel.SquareAbs(v)
 		}
 		out[c] = math.Sqrt(sum)
 	}

@@ -145,8 +145,6 @@ func similar(a, b []float64) bool {
 	return true
 }
 
-func square(z complex128) float64 { return real(z)*real(z) + imag(z)*imag(z) }
-
 // apply sets dst (fields, slices, points) to the inverse of the circulant matrix times src; they may be the same.
 func (v *inverse) apply(dst, src []float64) {
 	size := len(v.x)

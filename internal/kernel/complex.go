@@ -9,11 +9,11 @@ func InvertComplex(a []complex128, n int, scale complex128) bool {
 	for k := range n {
 		p := k
 		for i := k + 1; i < n; i++ {
-			if squareAbs(a[i*n+k]) > squareAbs(a[p*n+k]) {
+			if SquareAbs(a[i*n+k]) > SquareAbs(a[p*n+k]) {
 				p = i
 			}
 		}
-		if pivot := squareAbs(a[p*n+k]); !(pivot > 0) || math.IsInf(pivot, 0) {
+		if pivot := SquareAbs(a[p*n+k]); !(pivot > 0) || math.IsInf(pivot, 0) {
 			return false
 		}
 		swaps[k] = p
@@ -51,4 +51,5 @@ func InvertComplex(a []complex128, n int, scale complex128) bool {
 	return true
 }
 
-func squareAbs(z complex128) float64 { return real(z)*real(z) + imag(z)*imag(z) }
+// SquareAbs is |z|².
+func SquareAbs(z complex128) float64 { return real(z)*real(z) + imag(z)*imag(z) }
