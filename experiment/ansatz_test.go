@@ -152,6 +152,8 @@ reference: {solver: discrete}
 		{"advection of itself", fmt.Sprintf(ring, "u_t + 0.01*u_xxx + 0.1*u*u_x", ""), `{offset: "u0", duhamel: true}`, ""},
 		{"without dispersion", fmt.Sprintf(ring, "u_t + 0.1*u_x + 0.02*u*u_x", ""), `{offset: "u0", multiplier: "t"}`, ""},
 		{"a slope that agrees with the start", fmt.Sprintf(rod, "nodes", "u0*x*(1 - x)^2", "u", "flux"), `{offset: "u0*x*(1 - x)^2", multiplier: "t", smooth: {x: 0.12}}: meets start, left, right exactly`, ""},
+		{"a wall that radiates", fmt.Sprintf(rod, "nodes", "(2 - x + u0*(1 - x)^2)", "u - 2", "flux + u"), `{offset: "2 - x + u0*(1 - x)^2", multiplier: "t", smooth: {x: 0.12}}: meets start, left, right exactly`, ""},
+		{"one that moves", fmt.Sprintf(rod, "nodes", "u0*(1 - x)^2", "u - t", "flux + u - 3*t"), `{offset: "t*(1 - 0.5*x) + 1.5*(t*x) + u0*(1 - x)^2", multiplier: "t", smooth: {x: 0.12}}: meets start, left, right exactly`, ""},
 		{"clamped", fmt.Sprintf(beam, 1, "x*(1 - x)"), `{offset: "x*(1 - x)*u0", multiplier: "(t/0.1)^2", smooth: {x: 0.15}}: meets start, rest, left, lower, right, upper exactly`, ""},
 		{"simply supported", fmt.Sprintf(beam, 2, "1"), `{offset: "u0", duhamel: true}: meets start, rest, left, right, lower, upper exactly`, ""},
 		{"a free end", strings.NewReplacer("high}, expression: u}", "high}, expression: 3*shear}", "u_tt + u_xxxx", "u_tt + u_xxxx - 100*u0").Replace(fmt.Sprintf(beam, 2, "0")), `{multiplier: "(t/0.1)^2", smooth: {x: 0.15}}: meets start, rest, left, lower, right, upper exactly`, ""},

@@ -15,6 +15,7 @@ import (
 	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
+	"pihc/sim"
 )
 
 // floorGrid is the grid the floor is measured on.
@@ -96,7 +97,7 @@ func measureFloors(ctx context.Context, spec *model.Spec, sys *pde.System, work 
 		}
 	}
 	var floors []CheckedFloor
-	err = eachReference(ctx, spec, p, g, func(title string, u0, truth []float64) error {
+	err = eachReference(ctx, spec, p, g, dataset.ReferenceSolver, func(title string, u0, truth []float64) error {
 		f, err := discrete.MeasureFloor(sys, scale, u0, truth, work)
 		floor := CheckedFloor{Initial: title, Residual: data.Float(f.Residual)}
 		switch {
@@ -134,14 +135,14 @@ func rowScale(spec *model.Spec, p *pde.Problem) (func(set *pde.RowSet) float64, 
 	}, err
 }
 
-// eachReference solves three stated initial conditions on a grid and visits each with its title and
+// eachReference solves three stated initial conditions on a grid, by the solver that solverOf makes, and visits each with its title and
 // solution (C, P).
-func eachReference(ctx context.Context, spec *model.Spec, p *pde.Problem, g *grid.Grid, visit func(title string, u0, truth []float64) error) error {
+func eachReference(ctx context.Context, spec *model.Spec, p *pde.Problem, g *grid.Grid, solverOf func(*pde.Problem, *grid.Grid) (sim.Solver, error), visit func(title string, u0, truth []float64) error) error {
 	initial, titles, err := (&Experiment{Spec: spec, Problem: p}).StatedInputs(g, []float64{0.1, 0.5, 0.9})
 	if err != nil {
 		return err
 	}
-	solver, err := dataset.ReferenceSolver(p, g)
+	solver, err := solverOf(p, g)
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,14 @@ func growth(ctx context.Context, p *pde.Problem, spec *model.Spec) (float64, err
 	if err != nil {
 		return 0, err
 	}
-	solver, err := dataset.ReferenceSolver(p, g)
+	own := *p
+	if len(g.Axes) > 2 && p.Reference.Solver == pde.DiscreteSolver { // a rate needs no finer grid
+		own.Reference.Refine = map[string]int{}
+		for _, a := range g.Axes {
+			own.Reference.Refine[a.Name] = 1
+		}
+	}
+	solver, err := dataset.ReferenceSolver(&own, g)
 	if err != nil {
 		return 0, err
 	}

@@ -151,7 +151,7 @@ func meanStart(ctx context.Context, spec *model.Spec, p *pde.Problem) (float64, 
 		return 0, err
 	}
 	sum, count := 0.0, 0
-	err = eachReference(ctx, spec, p, g, func(_ string, u0, truth []float64) error {
+	err = eachReference(ctx, spec, p, g, holdSolver, func(_ string, u0, truth []float64) error {
 		sum, count = sum+start.relative(truth, u0), count+1
 		return nil
 	})

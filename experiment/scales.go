@@ -35,7 +35,7 @@ func measuredScales(ctx context.Context, p *pde.Problem, given *givenSizes, o *S
 	}
 	o.say("init: looking at the sizes of solutions")
 	squares, count := make([]float64, len(p.Unknowns)), 0.0
-	err = eachReference(ctx, spec, p, g, func(_ string, _, truth []float64) error {
+	err = eachReference(ctx, spec, p, g, holdSolver, func(_ string, _, truth []float64) error {
 		for c := range squares {
 			rms := dataset.RootMeanSquare(truth[c*g.Size():][:g.Size()])
 			squares[c] += rms * rms

@@ -194,10 +194,10 @@ func measure(ctx context.Context, p *pde.Problem, given *givenSizes, o *SizeOpti
 			break
 		}
 	}
-	if s.steps < rushedSteps {
+	rushed := s.steps < rushedSteps
+	if s.steps = roundDown(max(s.steps, 20)); rushed {
 		s.warnings = append(s.warnings, fmt.Sprintf("a step takes %.2g s: %d of them are few; give it more --minutes, or fewer points in the axes of the PDE file", s.step, s.steps))
 	}
-	s.steps = roundDown(max(s.steps, 20))
 	return s, s.timeSolution(p, o)
 }
 

@@ -32,7 +32,7 @@ func (s *Spec) Segment(p *pde.Problem) (*Spec, *pde.Problem, error) {
 		return nil, nil, words.WithHint(fmt.Errorf("%s has time: none", at), "leave rollout out")
 	case !discrete.Marches(p):
 		return nil, nil, words.WithHint(fmt.Errorf("%s does not move on along %s, from what it begins with", at, p.Axes[0].Name),
-			"want nodes along it, a derivative of order 1 or 2 in the residual of one order for all unknowns, and no condition at its high end; or leave rollout out")
+			"want nodes along it, a derivative of order 1 or 2 along it in a residual, and no condition at its high end; or leave rollout out")
 	case len(s.Training.Window) > 0:
 		return nil, nil, words.WithHint(errors.New("rollout: with training.window: every segment is trained"), "leave one of them out")
 	case s.Loss.Data != 0 && secondOrder(p):

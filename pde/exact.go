@@ -42,7 +42,7 @@ func (p *Problem) ExactAnsatz(unknown int, smooth map[string]float64, holds func
 			met = append(met, w.names...)
 		}
 		cut := slices.DeleteFunc(slices.Clone(choice), func(w wall) bool { return smooth[p.Axes[w.axis].Name] > 0 })
-		a = Ansatz{Offset: p.lift(choice), Multiplier: p.cutoff(cut), Smooth: smooth}
+		a = Ansatz{Offset: p.lift(p.endConditions(unknown, choice, smooth)), Multiplier: p.cutoff(cut), Smooth: smooth}
 		for _, name := range p.smoothMet(unknown, smooth) {
 			if !slices.Contains(met, name) {
 				met = append(met, name)

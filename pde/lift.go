@@ -7,18 +7,98 @@ import (
 	"slices"
 
 	"pihc/expr"
+	"pihc/grid"
+	"pihc/internal/kernel"
 )
 
-// lift is an offset that has at all walls what they give, where they agree with each other: along axis
+// An endCondition is a linear condition at one end of an axis: the sum of the derivatives of an unknown along it, from none on, times coefs is value.
+type endCondition struct {
+	high  bool
+	coefs []float64
+	value *expr.Expr
+}
+
+// of is what the condition's left-hand side is of g, with what is put in there.
+func (c *endCondition) of(g *expr.Expr, axis string, at map[string]*expr.Expr) *expr.Expr {
+	sum := expr.Const(0)
+	for k, coef := range c.coefs {
+		if k > 0 {
+			g = g.Diff(axis)
+		}
+		if coef != 0 {
+			sum = sum.Plus(expr.Const(coef).Times(g.Substitute(at)))
+		}
+	}
+	return sum
+}
+
+// endConditions are by axis those of walls and, along axes of space with a length in smooth, those that S meets of an unknown in their place.
+func (p *Problem) endConditions(unknown int, walls []wall, smooth map[string]float64) [][]endCondition {
+	out := make([][]endCondition, len(p.Axes))
+	for axis, a := range p.Axes {
+		if smooth[a.Name] > 0 && !p.isTime(axis) {
+			if all, ok := p.smoothed(unknown, axis); ok {
+				out[axis] = all
+				continue
+			}
+		}
+		for _, w := range walls {
+			for k, value := range w.values {
+				if w.axis == axis {
+					out[axis] = append(out[axis], endCondition{w.high, append(make([]float64, k), 1), value})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// smoothed are the conditions that S meets along an axis of space; false where one has more than nodes and values at walls.
+func (p *Problem) smoothed(unknown, axis int) (all []endCondition, ok bool) {
+	_, ends, err := p.smoothing(unknown, axis)
+	if err != nil || p.Axes[axis].Boundary != grid.Nodes {
+		return nil, false
+	}
+	for end, rows := range ends {
+		for _, r := range rows {
+			c := endCondition{high: end == 1}
+			rest := map[string]*expr.Expr{p.Unknowns[unknown].Name: expr.Const(0)}
+			add := func(name string, derivative int) {
+				slope, _ := r.Expr.Diff(name).Constant()
+				c.coefs = append(c.coefs, make([]float64, max(0, derivative+1-len(c.coefs)))...)
+				c.coefs[derivative] += slope
+				rest[name] = expr.Const(0)
+			}
+			add(p.Unknowns[unknown].Name, 0)
+			for _, t := range p.Terms {
+				if !r.Expr.DependsOn(t.Name) {
+					continue
+				}
+				f := t.Factors[0] // the only one (linearAlong)
+				switch {
+				case f.Edge != nil && f.Edge.At == grid.GhostPoint, f.Edge == nil && (f.Low != nil || f.High != nil):
+					return nil, false
+				case f.Edge != nil:
+					add(t.Name, f.Edge.Derivative)
+				default:
+					add(t.Name, f.Scheme.Derivative)
+				}
+			}
+			c.value = expr.Const(0).Minus(r.Expr.Substitute(rest)).Substitute(map[string]*expr.Expr{p.Axes[axis].Name: p.end(axis, c.high)})
+			all = append(all, c)
+		}
+	}
+	return all, true
+}
+
+// lift is an offset that has at all ends of axes what conditions there ask for, by axis, where they agree with each other: along axis
 // after axis, what is missing there is interpolated (a Boolean sum of projections; Gordon 1971). Inputs that extend along
-// an axis have no values at its ends in an expression, so axes whose walls have such come last, and what sines vanish at is put in.
-func (p *Problem) lift(walls []wall) *expr.Expr {
+// an axis have no values at its ends in an expression, so axes whose conditions have such come last, and what sines vanish at is put in.
+func (p *Problem) lift(conditions [][]endCondition) *expr.Expr {
 	foreign := func(axis int) (n int) {
 		for _, in := range p.Inputs {
-			for _, w := range walls {
-				if w.axis == axis && slices.ContainsFunc(w.values, func(v *expr.Expr) bool { return v.DependsOn(in.Name) }) {
-					n = max(n, len(slices.DeleteFunc(slices.Clone(in.Axes), func(a string) bool { return a == p.Axes[axis].Name })))
-				}
+			if slices.ContainsFunc(conditions[axis], func(c endCondition) bool { return c.value.DependsOn(in.Name) }) {
+				n = max(n, len(slices.DeleteFunc(slices.Clone(in.Axes), func(a string) bool { return a == p.Axes[axis].Name })))
 			}
 		}
 		return n
@@ -31,15 +111,10 @@ func (p *Problem) lift(walls []wall) *expr.Expr {
 	g := expr.Const(0)
 	for _, axis := range order {
 		name := p.Axes[axis].Name
-		var given, there [2][]*expr.Expr
-		for _, w := range walls {
-			if w.axis != axis {
-				continue
-			}
-			end, at := 0, map[string]*expr.Expr{name: p.end(axis, w.high)}
-			if w.high {
-				end = 1
-			}
+		given := slices.Clone(conditions[axis])
+		there := slices.Clone(given)
+		for i, c := range given {
+			at := map[string]*expr.Expr{name: p.end(axis, c.high)}
 			for _, in := range p.Inputs {
 				if slices.Contains(in.Axes, name) {
 					v := []float64{0}
@@ -47,20 +122,82 @@ func (p *Problem) lift(walls []wall) *expr.Expr {
 					at[in.Name] = expr.Const(v[0])
 				}
 			}
-			given[end] = slices.Clone(w.values)
-			for d, slope := 0, g; d < len(w.values); d, slope = d+1, slope.Diff(name) {
-				has := slope.Substitute(at)
-				if alike(has, given[end][d]) {
-					has, given[end][d] = expr.Const(0), expr.Const(0)
-				}
-				there[end] = append(there[end], has)
+			there[i].value = c.of(g, name, at)
+			if alike(there[i].value, c.value) {
+				there[i].value, given[i].value = expr.Const(0), expr.Const(0)
 			}
 		}
-		if len(given[0])+len(given[1]) > 0 {
-			g = g.Minus(p.hermite(axis, there)).Plus(p.hermite(axis, given))
+		if len(given) > 0 {
+			g = g.Minus(p.polynomial(axis, there)).Plus(p.polynomial(axis, given))
 		}
 	}
 	return g
+}
+
+// polynomial is the one along an axis of least degree that meets conditions at its ends; zero where none does.
+func (p *Problem) polynomial(axis int, conditions []endCondition) *expr.Expr {
+	var values [2][]*expr.Expr // where they are derivatives from none on
+	plain := true
+	for _, c := range conditions {
+		end := 0
+		if c.high {
+			end = 1
+		}
+		k := len(values[end])
+		plain = plain && len(c.coefs) == k+1 && c.coefs[k] == 1 && !slices.ContainsFunc(c.coefs[:k], func(v float64) bool { return v != 0 })
+		values[end] = append(values[end], c.value)
+	}
+	if plain {
+		return p.hermite(axis, values)
+	}
+	n, x := len(conditions), expr.Variable(p.Axes[axis].Name).Minus(expr.Const(p.Axes[axis].Lo))
+	// Of the powers of x the first that conditions tell apart: what conditions are of them, a row each.
+	var powers []int
+	var rows, before [][]float64
+	length := p.Axes[axis].Hi - p.Axes[axis].Lo
+	for power := 0; power < 2*n+2 && len(rows) < n; power++ {
+		row := make([]float64, n)
+		for i, c := range conditions {
+			factor := 1.0 // of the derivative
+			for k, coef := range c.coefs {
+				switch {
+				case k > power:
+				case c.high:
+					row[i] += coef * factor * math.Pow(length, float64(power-k))
+				case k == power:
+					row[i] += coef * factor
+				}
+				factor *= float64(power - k)
+			}
+		}
+		own := slices.Clone(row) // what is orthogonal to those before
+		for _, b := range before {
+			kernel.Axpy64(own, -kernel.Dot(own, b)/kernel.Dot(b, b), b)
+		}
+		if kernel.SumSquares64(own) > 1e-18*kernel.SumSquares64(row) {
+			powers, rows, before = append(powers, power), append(rows, row), append(before, own)
+		}
+	}
+	if len(rows) < n {
+		return expr.Const(0)
+	}
+	inverse := invert(slices.Concat(rows...), n) // by condition and power
+	sum := expr.Const(0)
+	for i, c := range conditions {
+		shape := expr.Const(0)
+		for j, power := range powers {
+			v := inverse[i*n+j]
+			switch term := expr.Const(math.Abs(v)).Times(raised(x, power)); {
+			case math.Abs(v)*math.Pow(length, float64(power)) < 1e-12: // of rounding
+			case v < 0:
+				shape = shape.Minus(term)
+			default:
+				shape = shape.Plus(term)
+			}
+		}
+		sum = sum.Plus(c.value.Times(shape))
+	}
+	return sum
 }
 
 // hermite is the polynomial along an axis of least degree that has given derivatives, from none on, at the low and the

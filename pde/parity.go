@@ -163,7 +163,7 @@ func (p *Problem) DuhamelAnsatz() (all []Ansatz, met []string, ok bool) {
 		if len(walls) == 0 || walls[0].axis != 0 || walls[0].high || len(walls[0].values) != l.orders[c] {
 			return nil, nil, false
 		}
-		all = append(all, Ansatz{Offset: p.lift(walls[:1]), Multiplier: expr.Const(1), Duhamel: true})
+		all = append(all, Ansatz{Offset: p.lift(p.endConditions(c, walls[:1], nil)), Multiplier: expr.Const(1), Duhamel: true})
 		met = append(append(met, walls[0].names...), l.met[c]...)
 	}
 	return all, met, true

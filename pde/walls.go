@@ -129,15 +129,17 @@ func (p *Problem) Concerns(r Rows, unknown int) bool {
 	return false
 }
 
-// owners is the unknown that each residual is the equation of: the only one whose derivative in time it has or, without any, the one of
-// the highest derivative in it; nil where that is not clear.
+// owners is the unknown that each residual is the equation of: one whose highest derivative in time among all residuals it has or, without
+// any, one of the highest derivative in it, such that no two residuals share one; nil where there is no such choice, or more than one.
 func (p *Problem) owners() []int {
-	owner, taken := make([]int, len(p.Residuals)), make([]bool, len(p.Unknowns))
-	if len(owner) != len(taken) {
+	n := len(p.Unknowns)
+	if len(p.Residuals) != n {
 		return nil
 	}
+	rates, slopes := make([][]int, n), make([][]int, n) // by residual and unknown, the highest orders in time and in space
+	highest := make([]int, n)                           // in time, of each unknown
 	for i, r := range p.Residuals {
-		rates, slopes := make([]int, len(p.Unknowns)), make([]int, len(p.Unknowns)) // the highest order of each unknown
+		rates[i], slopes[i] = make([]int, n), make([]int, n)
 		for _, t := range p.Terms {
 			if !r.Expr.DependsOn(t.Name) {
 				continue
@@ -145,33 +147,51 @@ func (p *Problem) owners() []int {
 			rate, slope := 0, 0
 			for _, f := range t.Factors {
 				if !p.Steady && f.Axis == p.Axes[0].Name {
-					rate += min(1, f.Scheme.Derivative) // of whatever order
+					rate += f.Scheme.Derivative
 				} else {
 					slope += f.Scheme.Derivative
 				}
 			}
-			rates[t.Of], slopes[t.Of] = max(rates[t.Of], rate), max(slopes[t.Of], slope)
+			rates[i][t.Of], slopes[i][t.Of] = max(rates[i][t.Of], rate), max(slopes[i][t.Of], slope)
+			highest[t.Of] = max(highest[t.Of], rate)
 		}
-		of := onlyHighest(rates)
-		if slices.Max(rates) == 0 {
-			of = onlyHighest(slopes)
-		}
-		if of < 0 || taken[of] {
-			return nil
-		}
-		owner[i], taken[of] = of, true
 	}
-	return owner
+	may := make([][]int, n)
+	for i := range may {
+		for u := range n {
+			if rates[i][u] > 0 && rates[i][u] == highest[u] {
+				may[i] = append(may[i], u)
+			}
+		}
+		if may[i] != nil {
+			continue
+		}
+		for u := range n {
+			if slopes[i][u] == slices.Max(slopes[i]) {
+				may[i] = append(may[i], u)
+			}
+		}
+	}
+	var only []int
+	if assignments(may, make([]int, 0, n), &only) != 1 {
+		return nil
+	}
+	return only
 }
 
-// onlyHighest is the place of the highest of some orders, -1 where two have it.
-func onlyHighest(orders []int) int {
-	highest := slices.Max(orders)
-	at := slices.Index(orders, highest)
-	if slices.Contains(orders[at+1:], highest) {
-		return -1
+// assignments counts the ways to choose one of each list, no two alike, after those taken, and sets last to one of them.
+func assignments(may [][]int, taken []int, last *[]int) int {
+	if len(taken) == len(may) {
+		*last = slices.Clone(taken)
+		return 1
 	}
-	return at
+	count := 0
+	for _, u := range may[len(taken)] {
+		if !slices.Contains(taken, u) && count < 2 {
+			count += assignments(may, append(taken, u), last)
+		}
+	}
+	return count
 }
 
 // surplus is by how many the rows of one time, one that no condition in time is of, or of all of space outnumber its values.

@@ -36,6 +36,15 @@ func TestRowsAtWalls(t *testing.T) {
 		{"a potential beside its charge", line + "unknown: [n, f]\nterms: {n_t: {of: n, axis: t, derivative: 1}, n_xx: {of: n, axis: x, derivative: 2}, f_xx: {of: f, axis: x, derivative: 2}}\n" +
 			"residual: {transport: {expression: n_t - n_xx + n*f}, poisson: {expression: f_xx + n}}\nconditions: {a: {kind: initial, at: {t: low}, expression: n - n0}, b: {at: {x: low}, expression: f}, c: {at: {x: high}, expression: f}, d: {at: {x: low}, expression: n}, e: {at: {x: high}, expression: n}}\n" +
 			"initial: {n: {distribution: random-sines, low: 0, high: 1}}\n", []skip{{"x": {1, 1}}, {"x": {1, 1}}}},
+		{"orders in time that differ, and a rate of another unknown", line + "unknown: [u, s]\nterms: {u_tt: {of: u, axis: t, derivative: 2}, u_xx: {of: u, axis: x, derivative: 2}, u_xt: {of: u, factors: [{axis: x, derivative: 1}, {axis: t, derivative: 1}]}, s_t: {of: s, axis: t, derivative: 1}, s_xx: {of: s, axis: x, derivative: 2}}\n" +
+			"residual: {heat: {expression: s_t - s_xx + u_xt}, motion: {expression: u_tt - u_xx + s}}\nconditions: {a: {kind: initial, at: {t: low}, expression: u - u0}, b: {kind: initial, at: {t: low}, expression: s - s0}, c: {at: {x: low}, expression: u}, d: {at: {x: high}, expression: u}, e: {at: {x: low}, expression: s}}\n" +
+			"initial: {u: {distribution: random-sines, low: 0, high: 1}, s: {distribution: random-sines, low: 0, high: 1}}\n", []skip{{"x": {1, 0}}, {"x": {1, 1}}}},
+		{"rates of both, of which one choice is left", line + "unknown: [u, s]\nterms: {u_t: {of: u, axis: t, derivative: 1}, s_t: {of: s, axis: t, derivative: 1}, s_xx: {of: s, axis: x, derivative: 2}, u_xx: {of: u, axis: x, derivative: 2}}\n" +
+			"residual: {both: {expression: s_t + u_t - s_xx}, one: {expression: u_t - u_xx}}\nconditions: {a: {kind: initial, at: {t: low}, expression: u - u0}, b: {kind: initial, at: {t: low}, expression: s - s0}, c: {at: {x: low}, expression: u}, e: {at: {x: high}, expression: s}}\n" +
+			"initial: {u: {distribution: random-sines, low: 0, high: 1}, s: {distribution: random-sines, low: 0, high: 1}}\n", []skip{{"x": {0, 1}}, {"x": {1, 0}}}},
+		{"rates of both in both", line + "unknown: [u, s]\nterms: {u_t: {of: u, axis: t, derivative: 1}, s_t: {of: s, axis: t, derivative: 1}, s_xx: {of: s, axis: x, derivative: 2}, u_xx: {of: u, axis: x, derivative: 2}}\n" +
+			"residual: {both: {expression: s_t + u_t - s_xx}, too: {expression: u_t - 2*s_t - u_xx}}\nconditions: {a: {kind: initial, at: {t: low}, expression: u - u0}, b: {kind: initial, at: {t: low}, expression: s - s0}, c: {at: {x: low}, expression: u}, e: {at: {x: high}, expression: s}}\n" +
+			"initial: {u: {distribution: random-sines, low: 0, high: 1}, s: {distribution: random-sines, low: 0, high: 1}}\n", []skip{{}, {}}},
 	} {
 		p, err := Load("walls.yaml", []byte("name: walls\n"+c.src))
 		if err != nil {

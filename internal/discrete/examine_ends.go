@@ -155,7 +155,7 @@ func (st *state) needsConditions(a int, open [2]bool) (name string, order int) {
 // first order in time and has no other derivative along the axis, a mixed one included: the sign of the term then says where they enter.
 func (st *state) onlyCarries(a int) bool {
 	p := st.sys.Problem
-	if order, _ := marched(p); order != 1 || !marches(p) || !st.sys.Sets[0].Linear {
+	if slices.Max(TimeOrders(p)) != 1 || !marches(p) || !st.sys.Sets[0].Linear {
 		return false
 	}
 	count := 0

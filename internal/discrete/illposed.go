@@ -147,7 +147,7 @@ func (st *state) growsWithoutBound(lines []line, direction []float64) bool {
 	return true
 }
 
-// ratesOf is the matrix M of dv/dt = M v for the amplitudes of exp(ik·x), k so many times a direction, and of their rates where the equations are
+// ratesOf is the matrix M of dv/dt = M v for the amplitudes of exp(ik·x), k so many times a direction, and of their rates where an unknown is
 // of second order in time; nil where the rates of the rows do not follow from them.
 func (st *state) ratesOf(lines []line, direction []float64, k float64) [][]complex128 {
 	n := st.fields
@@ -181,24 +181,37 @@ func (st *state) ratesOf(lines []line, direction []float64, k float64) [][]compl
 			by[rate][r][of] += complex(l.slopes[j], 0) * symbol
 		}
 	}
-	order, _ := marched(st.sys.Problem)
-	size := n * order
-	m := zeros(size, size)
-	for i := range size - n {
-		m[i][i+n] = 1
-	}
-	rest := zeros(n, size) // minus what the highest rate equals
-	for r := range n {
-		for o := range order {
-			copy(rest[r][o*n:], by[o][r])
+	// The state has all rates of each unknown below its highest, which the rows give.
+	rates := TimeOrders(st.sys.Problem)
+	var first []int // of each unknown, in the state
+	size, highest := 0, zeros(n, n)
+	for of, order := range rates {
+		first = append(first, size)
+		size += order
+		for r := range n {
+			highest[r][of] = by[order][r][of]
 		}
 	}
-	if !solveComplex(by[order], rest) {
+	m, rest := zeros(size, size), zeros(n, size) // minus what the highest rates equal
+	for of, order := range rates {
+		for o := range order {
+			if o+1 < order {
+				m[first[of]+o][first[of]+o+1] = 1
+			}
+			for r := range n {
+				rest[r][first[of]+o] = by[o][r][of]
+			}
+		}
+	}
+	if !solveComplex(highest, rest) {
 		return nil
 	}
-	for r := range n {
+	for of, order := range rates {
+		if order == 0 {
+			return nil
+		}
 		for c := range size {
-			m[size-n+r][c] = -rest[r][c]
+			m[first[of]+order-1][c] = -rest[of][c]
 		}
 	}
 	return m

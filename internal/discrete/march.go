@@ -23,7 +23,8 @@ type march struct {
 	problem *pde.Problem
 	start   *system // rows at the first time: unknown are u and, for second order, u_t
 	step    *system // rows of the stages of a step
-	second  bool    // the residual has a second derivative in time
+	orders  []int   // of derivatives in time, of each unknown (TimeOrders)
+	second  bool    // one is 2
 	space   []grid.Axis
 	times   []float64 // of the output
 	parts   int       // steps from one output to the next
@@ -71,12 +72,12 @@ func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts int, e ef
 			return nil, fmt.Sprintf("term %s of the residual is not one of an instant", t.Name), nil
 		}
 	}
-	highest, ok := marched(p)
-	if !ok {
-		return nil, fmt.Sprintf("derivatives along %s are of several orders, or there is none", p.Axes[0].Name), nil
+	m.orders = TimeOrders(p)
+	if !marched(p) {
+		return nil, fmt.Sprintf("no residual has a derivative along %s", p.Axes[0].Name), nil
 	}
-	m.second = highest == 2
-	first, walls, why, err := ofInstants(p, highest)
+	m.second = slices.Contains(m.orders, 2)
+	first, walls, why, err := m.ofInstants()
 	if why != "" || err != nil {
 		return nil, why, err
 	}
@@ -92,8 +93,8 @@ func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts int, e ef
 
 // ofInstants divides the conditions into those of the first time and those of all others; why says what
 // is not one of an instant.
-func ofInstants(p *pde.Problem, highest int) (first, walls []pde.Rows, why string, err error) {
-	name := p.Axes[0].Name
+func (m *march) ofInstants() (first, walls []pde.Rows, why string, err error) {
+	p, name := m.problem, m.problem.Axes[0].Name
 	for _, c := range p.Conditions {
 		low := c.At[name] == "low"
 		for _, t := range p.Terms {
@@ -101,6 +102,7 @@ func ofInstants(p *pde.Problem, highest int) (first, walls []pde.Rows, why strin
 				continue
 			}
 			order, _, edge, ok := timeOrder(p, t)
+			highest := max(1, m.orders[t.Of])
 			if !ok || edge == "high" || edge == "low" && !low || order > highest || low && order >= highest {
 				why := fmt.Sprintf("condition %s has term %s, which is not one of the first instant", c.Name, t.Name)
 				if edge == "low" && low && !ok {
@@ -135,14 +137,23 @@ func (m *march) instant(rows []pde.Rows) []pde.Rows {
 }
 
 // begin prepares the rows of the first time: they hold on the first of two slices, u being the first
-// and, of second order, u_t the second.
+// and, of second order, u_t the second, which is zero of unknowns of lower order: nothing reads it.
 func (m *march) begin(inner pde.Problem, axes []grid.Axis, first, walls []pde.Rows, rates []int) (err error) {
-	p, highest, unknown := m.problem, 1, 1
+	p, unknown := m.problem, 1
+	var unread []pde.Rows
 	if m.second {
-		highest, unknown = 2, 2
+		unknown = 2
+		for f, u := range p.Unknowns {
+			if m.orders[f] < 2 {
+				unread = append(unread, pde.Rows{Name: "rate of " + u.Name, At: map[string]string{p.Axes[0].Name: "high"}, Skip: map[string][2]int{}, Weight: expr.Const(1), Expr: expr.Variable(u.Name)})
+			}
+		}
 	}
 	rated := func(r pde.Rows) bool {
-		return slices.ContainsFunc(p.Terms, func(t pde.Term) bool { o, _, _, _ := timeOrder(p, t); return o >= highest && r.Expr.DependsOn(t.Name) })
+		return slices.ContainsFunc(p.Terms, func(t pde.Term) bool {
+			o, _, _, _ := timeOrder(p, t)
+			return o >= max(1, m.orders[t.Of]) && r.Expr.DependsOn(t.Name)
+		})
 	}
 	at := m.instant(first)
 	for range 2 {
@@ -151,7 +162,7 @@ func (m *march) begin(inner pde.Problem, axes []grid.Axis, first, walls []pde.Ro
 				at[i].At[p.Axes[0].Name] = "low"
 			}
 		}
-		inner.Residuals, inner.Conditions = at[:1], at[1:]
+		inner.Residuals, inner.Conditions = at[:1], slices.Concat(at[1:], unread)
 		if m.start, err = newSlices(&inner, axes, unknown, rates, thorough); err != nil || m.start.count >= m.start.values() {
 			return err
 		}

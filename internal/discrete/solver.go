@@ -157,8 +157,7 @@ func marches(p *pde.Problem) bool {
 	if p.Steady || slices.ContainsFunc(p.Conditions, func(c pde.Rows) bool { return c.At[name] == "high" }) {
 		return false
 	}
-	_, ok := marched(p)
-	return ok
+	return marched(p)
 }
 
 // TimeOrders returns the highest order of a derivative along the first axis that residuals
@@ -173,17 +172,8 @@ func TimeOrders(p *pde.Problem) []int {
 	return orders
 }
 
-// marched returns the order in time of a problem, and whether it can be marched by that.
-func marched(p *pde.Problem) (order int, ok bool) {
-	orders := TimeOrders(p)
-	order = slices.Max(orders)
-	for _, o := range orders {
-		if o != order && (o > 0 || order > 1) {
-			return order, false
-		}
-	}
-	return order, order > 0
-}
+// marched reports whether a residual of a problem has a derivative in time.
+func marched(p *pde.Problem) bool { return slices.Max(TimeOrders(p)) > 0 }
 
 // Solve implements sim.Solver; Stats counts steps in time, or of Newton's method where all is solved at once. dst has the unknowns one after
 // another.

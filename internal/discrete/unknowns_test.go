@@ -400,3 +400,101 @@ conditions: {a: {at: {t: low}, expression: u - u0}, b: {at: {t: low}, expression
 		t.Errorf("%+v", x)
 	}
 }
+
+// Unknowns of different orders in time are marched together: with the velocity as one more unknown, all of them of first order, the
+// solution is the same. Between walls residuals leave their points to the conditions; on a ring steps are exponential; a field of no order
+// follows from the others.
+func TestOrdersMixed(t *testing.T) {
+	const (
+		rod = `
+axes: {t: {range: [0, 1], points: 9, boundary: nodes}, x: {range: [0, 1], points: 21, boundary: BOUNDARY}}
+terms:
+  u_t: {of: u, axis: t, derivative: 1}
+  u_xx: {of: u, axis: x, derivative: 2}
+  T_t: {of: T, axis: t, derivative: 1}
+  T_x: {of: T, axis: x, derivative: 1}
+  T_xx: {of: T, axis: x, derivative: 2}
+`
+		second = `  u_tt: {of: u, axis: t, derivative: 2}
+  u_xt: {of: u, factors: [{axis: x, derivative: 1}, {axis: t, derivative: 1}]}
+residual: {motion: {expression: u_tt - u_xx + 0.4*T_x}, heat: {expression: T_t - 0.05*T_xx + 0.4*u_xt}}
+conditions:
+  start: {kind: initial, at: {t: low}, expression: u - u0}
+  moves: {kind: initial, at: {t: low}, expression: u_t - 1.5*u0}
+  warm: {kind: initial, at: {t: low}, expression: T - T0}
+`
+		first = `  v_t: {of: v, axis: t, derivative: 1}
+  v_x: {of: v, axis: x, derivative: 1}
+residual: {rate: {expression: u_t - v}, motion: {expression: v_t - u_xx + 0.4*T_x}, heat: {expression: T_t - 0.05*T_xx + 0.4*v_x}}
+conditions:
+  start: {kind: initial, at: {t: low}, expression: u - u0}
+  moves: {kind: initial, at: {t: low}, expression: v - 1.5*u0}
+  warm: {kind: initial, at: {t: low}, expression: T - T0}
+`
+		walls = `  u_left: {at: {x: low}, expression: u}
+  u_right: {at: {x: high}, expression: u}
+  T_left: {at: {x: low}, expression: T}
+  T_right: {at: {x: high}, expression: T}
+`
+		still = `  v_left: {at: {x: low}, expression: v}
+  v_right: {at: {x: high}, expression: v}
+`
+		pulled = `
+unknown: [u, p]
+axes: {t: {range: [0, 1], points: 9, boundary: nodes}, x: {range: [0, 1], points: 21, boundary: nodes}}
+terms:
+  u_t: {of: u, axis: t, derivative: 1}
+  u_tt: {of: u, axis: t, derivative: 2}
+  p_xx: {of: p, axis: x, derivative: 2}
+residual: {motion: {expression: u_tt - p, rows: {x: [0, 0]}}, force: {expression: p_xx + u, rows: {x: [1, 1]}}}
+conditions: {start: {kind: initial, at: {t: low}, expression: u - u0}, still: {kind: initial, at: {t: low}, expression: u_t}, a: {at: {x: low}, expression: p}, b: {at: {x: high}, expression: p}}
+`
+	)
+	at := map[string]func(x []float64) float64{
+		"u": func(x []float64) float64 { return math.Sin(2 * pi * x[0]) },
+		"T": func(x []float64) float64 { return math.Sin(4*pi*x[0]) - 0.5*math.Sin(2*pi*x[0]) },
+		"v": func(x []float64) float64 { return 0 }, // not read
+		"p": func(x []float64) float64 { return 0 },
+	}
+	solve := func(src string) (p *pde.Problem, g *grid.Grid, u []float64) {
+		p = loadSystem(t, src)
+		g, _ = p.Grid(nil)
+		s, err := New(p, g, []int{4, 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var starts []func(x []float64) float64
+		for _, in := range p.Inputs {
+			starts = append(starts, at[strings.TrimSuffix(in.Name, "0")])
+		}
+		u = make([]float64, len(p.Unknowns)*g.Size())
+		if _, err := s.Solve(u, sampleOf(p, g, starts)); err != nil {
+			t.Fatal(err)
+		}
+		return p, g, u
+	}
+	for _, boundary := range []string{"nodes", "periodic"} {
+		ends, moving := walls, walls+still
+		if boundary == "periodic" {
+			ends, moving = "", ""
+		}
+		text := strings.Replace(rod, "BOUNDARY", boundary, 1)
+		_, g, mixed := solve("unknown: [u, T]" + text + second + ends)
+		_, _, plain := solve("unknown: [u, T, v]" + text + first + moving)
+		if away := grid.RelativeL2(mixed, plain[:2*g.Size()], 2); !(away < 1e-6) {
+			t.Errorf("%s: %.3g between both forms", boundary, away)
+		}
+	}
+	_, g, u := solve(pulled)
+	want := make([]float64, g.Size())
+	step := g.Axes[1].Step()
+	wave := (2 - 2*math.Cos(2*pi*step)) / (step * step) // of differences, of second order
+	for q := range want {
+		i := make([]int, 2)
+		g.Unravel(q, i)
+		want[q] = math.Sin(2*pi*g.Axes[1].Coordinate(i[1])) * math.Cosh(g.Axes[0].Coordinate(i[0])/math.Sqrt(wave))
+	}
+	if away := grid.RelativeL2(u[:g.Size()], want, 1); !(away < 1e-8) {
+		t.Errorf("with a field of no order: %.3g from the solution", away)
+	}
+}
