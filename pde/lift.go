@@ -61,10 +61,10 @@ func (p *Problem) smoothed(unknown, axis int) (all []endCondition, ok bool) {
 	}
 	for end, rows := range ends {
 		for _, r := range rows {
-			c := endCondition{high: end == 1}
+			c, there := endCondition{high: end == 1}, p.atWall(r, p.Axes[axis].Name)
 			rest := map[string]*expr.Expr{p.Unknowns[unknown].Name: expr.Const(0)}
 			add := func(name string, derivative int) {
-				slope, _ := r.Expr.Diff(name).Constant()
+				slope, _ := there.Diff(name).Constant()
 				c.coefs = append(c.coefs, make([]float64, max(0, derivative+1-len(c.coefs)))...)
 				c.coefs[derivative] += slope
 				rest[name] = expr.Const(0)
@@ -84,7 +84,7 @@ func (p *Problem) smoothed(unknown, axis int) (all []endCondition, ok bool) {
 					add(t.Name, f.Scheme.Derivative)
 				}
 			}
-			c.value = expr.Const(0).Minus(r.Expr.Substitute(rest)).Substitute(map[string]*expr.Expr{p.Axes[axis].Name: p.end(axis, c.high)})
+			c.value = expr.Const(0).Minus(there.Substitute(rest))
 			all = append(all, c)
 		}
 	}

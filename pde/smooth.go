@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"pihc/expr"
 	"pihc/grid"
 	"pihc/internal/kernel"
 )
@@ -70,7 +71,7 @@ func (s *System) smoother(unknown, axis int, length float64) ([]float64, error) 
 			given[i] = true
 			set := s.Set(r.Name)
 			for _, t := range set.Terms {
-				slope, _ := r.Expr.Diff(s.Terms[t].Name).Constant()
+				slope, _ := p.atWall(r, s.Grid.Axes[axis].Name).Diff(s.Terms[t].Name).Constant()
 				s.Terms[t].Operator.(grid.Sparse).Row(int(set.Points[0]), func(q int, coef float64) {
 					a[i*n+q/stride%n] += slope * coef
 				})
@@ -323,7 +324,7 @@ func (p *Problem) onWall(c Rows, axis int, high bool) bool {
 	return true
 }
 
-// linearAlong reports whether a condition is linear, by constants, in an unknown and its derivatives along an axis alone.
+// linearAlong reports whether a condition is linear, by constants at its end of an axis, in an unknown and its derivatives along that alone.
 func (p *Problem) linearAlong(c Rows, unknown int, axis string) bool {
 	if !slices.Equal(p.unknownsOf(c.Expr), []int{unknown}) {
 		return false
@@ -338,8 +339,14 @@ func (p *Problem) linearAlong(c Rows, unknown int, axis string) bool {
 		}
 		names = append(names, t.Name)
 	}
+	there := p.atWall(c, axis)
 	return !slices.ContainsFunc(names, func(name string) bool {
-		_, constant := c.Expr.Diff(name).Constant()
+		_, constant := there.Diff(name).Constant()
 		return !constant
-	}) && !c.Expr.Jumps(names)
+	}) && !there.Jumps(names)
+}
+
+// atWall is the expression of a condition at an end of an axis, with the coordinate there.
+func (p *Problem) atWall(c Rows, axis string) *expr.Expr {
+	return c.Expr.Substitute(map[string]*expr.Expr{axis: p.end(p.Axis(axis), c.At[axis] == "high")})
 }

@@ -42,10 +42,10 @@ an ansatz gets that which meets the most of its conditions exactly, at the start
 at walls that agree with it; which stay rows is said. A residual that
 leaves out the first time holds there too, if initial conditions meet those of the
 walls; one that the grid does not resolve there, since they do not, leaves it out if
-that lowers the floor. Differences along at most two axes get the orders of accuracy with which
+that lowers a floor above 1 %. Differences along at most two axes get the orders of accuracy with which
 the rows' solution is nearest to the reference (floor_error of ` + "`pihc check`" + `), if
 solutions change no more with the grid than before, and those of the rows on it are not
-further from the equation's; where it
+further from the equation's, and else order 4 or orders in time alone; where it
 cannot hold there, that in time is 4 at most, and the first rows count for more. Where
 the grid does not hold the solutions (grid_error of check above 5 %), it gets more
 points along the axis that is to blame, as many as the time carries; what stays above
