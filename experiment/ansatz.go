@@ -136,7 +136,10 @@ func (e *exactAnsatz) find(misfit float64) error {
 		if len(met) == 0 && len(e.p.Rough(c)) > 0 {
 			return rough(e.p, c, misfit)
 		}
-		if lengths := slopeLengths(e.p, c, met); len(lengths) > 0 && len(e.lengths[c]) == 0 {
+		for _, lengths := range slopeLengths(e.p, c, met) {
+			if len(e.lengths[c]) > 0 {
+				break
+			}
 			tried := *e
 			tried.disagree = maps.Clone(e.disagree)
 			smooth, more, err := tried.of(c, lengths)
@@ -159,9 +162,10 @@ func (e *exactAnsatz) find(misfit float64) error {
 const slopeSteps = 2
 
 // slopeLengths are the lengths of S along axes of space with nodes and derivatives of second order, where it meets the conditions, one at each
-// end, of which some have derivatives and are not among those met: no multiplier meets a slope whatever the basis is.
-func slopeLengths(p *pde.Problem, unknown int, met []string) map[string]float64 {
-	lengths := map[string]float64{}
+// end, of which some have derivatives and are not among those met: no multiplier meets a slope whatever the basis is. All such axes come first,
+// then each alone.
+func slopeLengths(p *pde.Problem, unknown int, met []string) (tries []map[string]float64) {
+	all := map[string]float64{}
 	for i, a := range p.Axes {
 		left := slices.ContainsFunc(p.Conditions, func(c pde.Rows) bool {
 			return c.At[a.Name] != "" && !slices.Contains(met, c.Name) && slices.ContainsFunc(p.Terms, func(t pde.Term) bool {
@@ -171,10 +175,14 @@ func slopeLengths(p *pde.Problem, unknown int, met []string) map[string]float64 
 			})
 		})
 		if left && (p.Steady || i > 0) && a.Boundary == grid.Nodes && p.Smooths(unknown, i) == nil {
-			lengths[a.Name] = model.Rounded(slopeSteps * a.Step())
+			all[a.Name] = model.Rounded(slopeSteps * a.Step())
+			tries = append(tries, map[string]float64{a.Name: all[a.Name]})
 		}
 	}
-	return lengths
+	if len(tries) > 1 {
+		tries = slices.Insert(tries, 0, all)
+	}
+	return tries
 }
 
 // add adds an unknown's ansatz to the parts.
