@@ -61,7 +61,7 @@ func (p *Problem) smoothed(unknown, axis int) (all []endCondition, ok bool) {
 	}
 	for end, rows := range ends {
 		for _, r := range rows {
-			c, there := endCondition{high: end == 1}, p.atWall(r, p.Axes[axis].Name)
+			c, there := endCondition{high: end == 1}, p.atEnd(r, p.Axes[axis].Name)
 			rest := map[string]*expr.Expr{p.Unknowns[unknown].Name: expr.Const(0)}
 			add := func(name string, derivative int) {
 				slope, _ := there.Diff(name).Constant()

@@ -259,7 +259,8 @@ initial: {distribution: random-sines, low: -1, high: 1}
 		"u_t + u_xxx + 6*u*u_x":                     true,
 		"u_t + u_xxx + u*u_xx":                      false,
 		"u_t + u_x + u*u_x":                         false,
-		"u_t + u_xxx + u*u_x - u_xx":                false, // diffusion
+		"u_t + u_xxx + u*u_x - u_xx":                true, // diffusion, and dispersion
+		"u_t + u_x - u_xx + u^3":                    false,
 		"u_tt - u_xx + sin(u)":                      true,
 		"u_tt - u_xx + u*u_x":                       false,
 		"u_tt - u_xx + u_xxxx + 2*(u*u_xx + u_x^2)": true,
@@ -272,6 +273,47 @@ initial: {distribution: random-sines, low: -1, high: 1}
 		}
 		if got := p.SemilinearWaves(); got != want {
 			t.Errorf("%s: %v, want %v", residual, got, want)
+		}
+	}
+}
+
+// Diffusion is no hindrance where other parts of the system oscillate.
+func TestSemilinearWavesOfSystems(t *testing.T) {
+	const src = `
+name: waves
+unknown: [a, b]
+axes: {t: {range: [0, 1], points: 9, boundary: nodes}, x: {range: [0, 1], points: 16, boundary: periodic}}
+terms:
+  a_t: {of: a, axis: t, derivative: 1}
+  a_tt: {of: a, axis: t, derivative: 2}
+  a_x: {of: a, axis: x, derivative: 1}
+  a_xx: {of: a, axis: x, derivative: 2}
+  b_t: {of: b, axis: t, derivative: 1}
+  b_x: {of: b, axis: x, derivative: 1}
+  b_xx: {of: b, axis: x, derivative: 2}
+residual: {one: {expression: FIRST}, other: {expression: SECOND}}
+conditions: {p: {at: {t: low}, expression: a - a0}, q: {at: {t: low}, expression: b - b0}}
+initial: {a: {distribution: random-sines, low: -1, high: 1}, b: {distribution: random-sines, low: -1, high: 1}}
+`
+	for _, c := range []struct {
+		first, second string
+		want          bool
+	}{
+		{"a_t + b_x", "b_t + a_x - 0.01*b_xx + b^3", true},
+		{"a_t + b_x", "b_t - a_x - 0.01*b_xx", false}, // modes grow
+		{"a_t - b", "b_t - a_xx - 0.01*b_xx", true},
+		{"a_t + b_xx - a_xx", "b_t - a_xx - b_xx + a*b", true},
+		{"a_t - 0.1*b_xx - a_xx", "b_t - 0.1*a_xx - b_xx", false}, // each diffuses the other
+		{"a_t - a_xx - a + b + a^3", "b_t - 0.1*b_xx + a - b", false},
+		{"a_tt - a_xx + b_x", "b_t - b_xx + a*b", true},
+		{"a_t - a_xx", "b_t - b_xx + a*b", false},
+	} {
+		p, err := Load("a.yaml", []byte(strings.NewReplacer("FIRST", c.first, "SECOND", c.second).Replace(src)))
+		if err != nil {
+			t.Fatal(c.first, err)
+		}
+		if got := p.SemilinearWaves(); got != c.want {
+			t.Errorf("%s, %s: %v, want %v", c.first, c.second, got, c.want)
 		}
 	}
 }

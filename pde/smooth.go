@@ -71,7 +71,7 @@ func (s *System) smoother(unknown, axis int, length float64) ([]float64, error) 
 			given[i] = true
 			set := s.Set(r.Name)
 			for _, t := range set.Terms {
-				slope, _ := p.atWall(r, s.Grid.Axes[axis].Name).Diff(s.Terms[t].Name).Constant()
+				slope, _ := p.atEnd(r, s.Grid.Axes[axis].Name).Diff(s.Terms[t].Name).Constant()
 				s.Terms[t].Operator.(grid.Sparse).Row(int(set.Points[0]), func(q int, coef float64) {
 					a[i*n+q/stride%n] += slope * coef
 				})
@@ -339,14 +339,14 @@ func (p *Problem) linearAlong(c Rows, unknown int, axis string) bool {
 		}
 		names = append(names, t.Name)
 	}
-	there := p.atWall(c, axis)
+	there := p.atEnd(c, axis)
 	return !slices.ContainsFunc(names, func(name string) bool {
 		_, constant := there.Diff(name).Constant()
 		return !constant
 	}) && !there.Jumps(names)
 }
 
-// atWall is the expression of a condition at an end of an axis, with the coordinate there.
-func (p *Problem) atWall(c Rows, axis string) *expr.Expr {
+// atEnd is the expression of a condition at an end of an axis, with the coordinate there.
+func (p *Problem) atEnd(c Rows, axis string) *expr.Expr {
 	return c.Expr.Substitute(map[string]*expr.Expr{axis: p.end(p.Axis(axis), c.At[axis] == "high")})
 }
