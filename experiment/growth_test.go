@@ -193,3 +193,17 @@ func TestWeightInTime(t *testing.T) {
 		t.Errorf("mean square %g, want 1", square)
 	}
 }
+
+// Validations are as many as take a quarter of a training's steps, from 3 to 20, and count in its time.
+func TestValidationsOfSizes(t *testing.T) {
+	for _, c := range []struct {
+		check    float64
+		every    int
+		training float64
+	}{{0, 5, 100}, {0.5, 5, 110}, {2, 8, 124}, {50, 33, 250}} {
+		s := &sizes{steps: 100, step: 1, check: c.check}
+		if every, training := s.every(), s.training(); every != c.every || training != c.training {
+			t.Errorf("a validation of %g s: every %d steps, %g s in all; want %d, %g", c.check, every, training, c.every, c.training)
+		}
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
+	"pihc/train"
 )
 
 //go:embed templates/*.yaml
@@ -105,6 +106,7 @@ type draft struct {
 type sizes struct {
 	fitted              *model.Spec
 	step                float64 // seconds of a training step
+	check               float64 // seconds of a validation
 	solution            float64 // seconds of a reference solution on one thread, 0 for none
 	workers             int
 	width, layers       int
@@ -115,7 +117,24 @@ type sizes struct {
 	warnings            []string
 }
 
-func (s *sizes) training() float64 { return float64(s.steps) * s.step }
+func (s *sizes) training() float64 {
+	return float64(s.steps)*s.step + float64(s.steps/s.every())*s.check
+}
+
+const (
+	// mostChecks and fewestChecks bound how often a training looks at validation samples, checkShare the part of its time that this takes.
+	mostChecks, fewestChecks = 20, 3
+	checkShare               = 0.25
+)
+
+// every is the number of steps from one validation to the next.
+func (s *sizes) every() int {
+	checks := mostChecks
+	if s.check > 0 {
+		checks = max(fewestChecks, int(min(mostChecks, checkShare*float64(s.steps)*s.step/s.check)))
+	}
+	return max(1, s.steps/checks)
+}
 
 // total adds data and scores to three trainings; evaluation is far less than either.
 func (s *sizes) total() float64 {
@@ -178,7 +197,7 @@ func measure(ctx context.Context, p *pde.Problem, given *givenSizes, o *SizeOpti
 			return nil, err
 		}
 		if last != nil && last.width == s.width { // a step takes the samples of its batch one after another
-			s.step = last.step * float64(s.batch) / float64(last.batch)
+			s.step, s.check = last.step*float64(s.batch)/float64(last.batch), last.check
 		} else {
 			o.say("init: timing steps of a network of width %d", c.width)
 			most := math.Inf(1)
@@ -248,11 +267,7 @@ func (s *sizes) timeSteps(p *pde.Problem, most float64) error {
 				return 0, err
 			}
 		}
-		wall := time.Since(begin).Seconds()
-		if used = machine.CPUSeconds() - used; used > 0 {
-			wall = min(wall, used/(0.9*float64(s.workers)))
-		}
-		return wall / float64(len(passes)) * float64(s.batch) / float64(len(initial)), nil
+		return seconds(begin, used, s.workers) / float64(len(passes)) * float64(s.batch) / float64(len(initial)), nil
 	}
 	if s.step, err = step(1); err != nil || s.step > 2*most {
 		return err
@@ -263,8 +278,29 @@ func (s *sizes) timeSteps(p *pde.Problem, most float64) error {
 			passes = append(passes, 1+pass)
 		}
 	}
-	s.step, err = step(passes...)
-	return err
+	if s.step, err = step(passes...); err != nil {
+		return err
+	}
+	begin, used := time.Now(), machine.CPUSeconds()
+	b := engine.Batch{Inputs: initial, Seeds: train.EvaluationSeeds(len(initial))}
+	if err := e.Predict(params, b, func(int, *engine.Prediction) error { return nil }); err != nil {
+		return err
+	}
+	count := s.validation()
+	if n := s.fitted.Training.ValidateCount; n > 0 {
+		count = min(count, n)
+	}
+	s.check = seconds(begin, used, s.workers) * float64(count) / float64(len(initial))
+	return nil
+}
+
+// seconds is the time since then or, where threads did not have their processors to themselves, what the processor time since says.
+func seconds(begin time.Time, used float64, workers int) float64 {
+	wall := time.Since(begin).Seconds()
+	if used = machine.CPUSeconds() - used; used > 0 {
+		wall = min(wall, used/(0.9*float64(workers)))
+	}
+	return wall
 }
 
 // timeSolution measures one reference solution, and takes as many test samples as are

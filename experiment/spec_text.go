@@ -46,7 +46,7 @@ func (s *sizes) spec(p *pde.Problem) []byte {
 	if s.step > 0 {
 		line("# About %.2g s a step on %s here.", s.step, words.Threads(s.workers))
 	}
-	every := max(1, s.steps/20)
+	every := s.every()
 	line("training: {steps: %d, batch: %d, validate: %d, checkpoint: %d}", s.steps, s.batch, every, every)
 	line("\n# %s", use)
 	line("data:")

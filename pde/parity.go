@@ -26,6 +26,7 @@ func (p *Problem) parities(terms []linearTerm) (out grid.Parities, met [][]strin
 			return nil, nil, fmt.Errorf("axis %s has cells: want nodes, or a periodic one", a.Name)
 		}
 		held := make([][2]bool, len(p.Unknowns)) // at zero
+		said := make([][2]bool, len(p.Unknowns)) // by conditions
 		for _, c := range p.Conditions {
 			if c.At[a.Name] == "" {
 				continue
@@ -48,6 +49,7 @@ func (p *Problem) parities(terms []linearTerm) (out grid.Parities, met [][]strin
 			} else {
 				*of = parity
 			}
+			said[unknown][end] = true
 			met[unknown] = append(met[unknown], c.Name)
 		}
 		for end, name := range []string{"low", "high"} {
@@ -70,6 +72,15 @@ func (p *Problem) parities(terms []linearTerm) (out grid.Parities, met [][]strin
 			for c, u := range p.Unknowns {
 				if of := out[c][axis][end]; of == grid.Unbounded || of == grid.Odd && !held[c][end] {
 					return nil, nil, fmt.Errorf("nothing says how %s goes on beyond the %s end of %s: want its value or its slope to be zero", u.Name, name, a.Name)
+				}
+			}
+			for _, t := range terms { // of an unknown that its equation alone says it of, all terms have to agree
+				from := out[t.of][axis][end]
+				if p.oddAlong(t.term, a.Name) {
+					from = -from
+				}
+				if u := t.row; t.of != u && !said[u][end] && from != out[u][axis][end] {
+					return nil, nil, fmt.Errorf("terms of the equation of %s disagree how it goes on beyond the %s end of %s: want its value or its slope to be zero", p.Unknowns[u].Name, name, a.Name)
 				}
 			}
 		}
