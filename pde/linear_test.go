@@ -318,6 +318,49 @@ initial: {a: {distribution: random-sines, low: -1, high: 1}, b: {distribution: r
 	}
 }
 
+// A velocity without conditions goes on beyond walls as the unknown that it is of; where terms of an equation disagree nothing is said.
+func TestParitiesWithoutConditions(t *testing.T) {
+	const src = `
+name: rod
+unknown: [u, v, s]
+axes: {t: {range: [0, 1], points: 9, boundary: nodes}, x: {range: [0, 1], points: 16, boundary: nodes}}
+terms:
+  u_t: {of: u, axis: t, derivative: 1}
+  v_t: {of: v, axis: t, derivative: 1}
+  s_t: {of: s, axis: t, derivative: 1}
+  u_xx: {of: u, axis: x, derivative: 2}
+  v_x: {of: v, axis: x, derivative: 1}
+  s_x: {of: s, axis: x, derivative: 1}
+  s_xx: {of: s, axis: x, derivative: 2}
+residual: {rate: {expression: RATE}, motion: {expression: v_t - u_xx + s_x}, heat: {expression: s_t - s_xx + v_x}}
+conditions:
+  a: {at: {t: low}, expression: u - u0}
+  b: {at: {t: low}, expression: v}
+  c: {at: {t: low}, expression: s}
+  d: {at: {x: low}, expression: u}
+  e: {at: {x: high}, expression: u}
+  f: {at: {x: low}, expression: s}
+  g: {at: {x: high}, expression: s}
+initial: {u: {distribution: random-sines, low: 0, high: 1}}
+`
+	for rate, want := range map[string]string{"u_t - 2*v": "", "u_t - v + 0.1*u": "terms of the equation of v disagree how it goes on beyond the low end of x"} {
+		p, err := Load("a.yaml", []byte(strings.Replace(src, "RATE", rate, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := p.linearPart()
+		if want != "" {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v; want %q", rate, err, want)
+			}
+			continue
+		}
+		if err != nil || l.parities[1][0] != [2]grid.Parity{grid.Odd, grid.Odd} {
+			t.Errorf("%s: %v, %+v", rate, err, l)
+		}
+	}
+}
+
 // Between walls the offset solves the equation and meets the conditions: of a string, held at one end and free at the other, its residual is
 // the error of differences in time.
 func TestDuhamelBetweenWalls(t *testing.T) {

@@ -2,6 +2,7 @@ package pde
 
 import (
 	"fmt"
+	"slices"
 
 	"pihc/expr"
 	"pihc/grid"
@@ -12,7 +13,7 @@ const mostGiven = 5
 
 // parities are how unknowns go on beyond the walls, with the conditions that say so: each makes a derivative zero, of even order where a
 // field is odd, of odd order where it is even. Of an unknown with no condition at a wall its own equation says that it is even, or
-// those of others do; odd it is only where a condition makes it zero. The error names a condition of another form, or what nothing is known of.
+// those of others do; odd it is only where a condition makes it zero, or the unknown whose velocity it is. The error names a condition of another form, or what nothing is known of.
 func (p *Problem) parities(terms []linearTerm) (out grid.Parities, met [][]string, err error) {
 	met = make([][]string, len(p.Unknowns))
 	for range p.Unknowns {
@@ -53,6 +54,12 @@ func (p *Problem) parities(terms []linearTerm) (out grid.Parities, met [][]strin
 			met[unknown] = append(met[unknown], c.Name)
 		}
 		for end, name := range []string{"low", "high"} {
+			for _, t := range terms { // a velocity that the equation of another unknown names (u_t - v) goes on as that does
+				others := slices.ContainsFunc(terms, func(o linearTerm) bool { return o.row == t.row && o != t })
+				if u, v := t.row, t.of; u != v && !others && t.term < len(p.Unknowns) && said[u][end] && !said[v][end] {
+					out[v][axis][end], held[v][end], said[v][end] = out[u][axis][end], held[u][end], true
+				}
+			}
 			for _, own := range []bool{true, false} { // by terms of its own equation first
 				for range p.Unknowns {
 					for _, t := range terms {

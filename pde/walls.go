@@ -8,7 +8,7 @@ import (
 )
 
 // leaveWalls leaves the points at ends of axes of space to the conditions that hold there: as many rows of a residual are left
-// out at an end as conditions hold its unknown on the whole of it, where the residual says nothing of that axis (`rows`). With
+// out at an end as conditions hold its unknown on the whole of it (gives), where the residual says nothing of that axis (`rows`). With
 // both, rows outnumber values, and a march by least squares, which ends between the two, need not be stable.
 //
 // Nothing is left out of a problem whose rows are not more than its values (conditions that enter by ghost values are no rows),
@@ -27,7 +27,15 @@ func (p *Problem) leaveWalls() {
 			if _, stated := r.Skip[axis.Name]; stated || axis.Boundary == grid.Periodic || a == 0 && !p.Steady {
 				continue
 			}
-			both := [2]int{p.held(axis.Name, "low")[owner[i]], p.held(axis.Name, "high")[owner[i]]}
+			var both [2]int
+			for end, name := range []string{"low", "high"} {
+				held := p.held(axis.Name, name)
+				for u := range p.Unknowns {
+					if p.gives(u, axis.Name, owner, held) == i {
+						both[end] += held[u]
+					}
+				}
+			}
 			if both != [2]int{} {
 				skip[axis.Name] = both
 			}
@@ -39,6 +47,35 @@ func (p *Problem) leaveWalls() {
 			p.Residuals[i].Skip = before[i]
 		}
 	}
+}
+
+// gives is the residual that gives way to conditions of an unknown at an end of an axis: its own, unless that has no derivative in space, as
+// where it names a velocity (u_t - v): then that with its highest derivative along the axis, if none hold the unknown of that (held).
+func (p *Problem) gives(unknown int, axis string, owner, held []int) int {
+	own, best, most := slices.Index(owner, unknown), -1, 0
+	for i, r := range p.Residuals {
+		for _, t := range p.Terms {
+			if !r.Expr.DependsOn(t.Name) {
+				continue
+			}
+			if i == own && t.Spectral != nil {
+				return own
+			}
+			for _, f := range t.Factors {
+				space := p.Steady || f.Axis != p.Axes[0].Name
+				if i == own && space && f.Scheme.Derivative > 0 {
+					return own
+				}
+				if t.Of == unknown && f.Axis == axis && f.Scheme.Derivative > most {
+					best, most = i, f.Scheme.Derivative
+				}
+			}
+		}
+	}
+	if best < 0 || held[owner[best]] > 0 {
+		return own
+	}
+	return best
 }
 
 // leaveCorners leaves the points where two sides meet to the conditions of the earlier axis: with both, rows are more than values,
