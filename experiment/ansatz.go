@@ -136,10 +136,11 @@ func (e *exactAnsatz) find(misfit float64) error {
 		if len(met) == 0 && len(e.p.Rough(c)) > 0 {
 			return rough(e.p, c, misfit)
 		}
-		for _, lengths := range slopeLengths(e.p, c, met) {
-			if len(e.lengths[c]) > 0 {
-				break
-			}
+		var tries []map[string]float64
+		if len(e.lengths[c]) == 0 {
+			tries = slopeLengths(e.p, c, met)
+		}
+		for _, lengths := range tries {
 			tried := *e
 			tried.disagree = maps.Clone(e.disagree)
 			smooth, more, err := tried.of(c, lengths)

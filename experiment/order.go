@@ -1,6 +1,8 @@
 package experiment
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -239,45 +241,40 @@ func (d *draft) raiseOrders(ctx context.Context, o Options) error {
 		return err
 	}
 	before := ordering{src: d.src, p: p, floor: floor}
-	best, err := d.raised(ctx, before, mostOrder)
-	if err != nil || best.raised == nil {
-		return err
-	}
-	why, err := d.unsteady(ctx, best.p, before.p)
-	if err != nil {
-		return err
-	}
-	if why != "" && discrete.Marches(p) { // differences of high order need not be stable at walls; those in time are
-		for _, lower := range []func() (ordering, error){
+	tries := []func() (ordering, error){func() (ordering, error) { return d.raised(ctx, before, mostOrder) }}
+	if discrete.Marches(p) { // differences of high order need not be stable at walls; those in time are
+		tries = append(tries,
 			func() (ordering, error) { return d.raised(ctx, before, 4) },
-			func() (ordering, error) { return d.raise(ctx, before, 0, 1, mostOrder) },
-		} {
-			if best, err = lower(); err != nil {
-				return err
-			}
-			if best.raised == nil || !(best.floor <= lowerFloor*before.floor) {
-				best.raised = nil
-				continue
-			}
-			still, err := d.unsteady(ctx, best.p, before.p)
-			if err != nil {
-				return err
-			}
-			if still == "" {
-				break
-			}
-			best.raised = nil
+			func() (ordering, error) { return d.raise(ctx, before, 0, 1, mostOrder) })
+	}
+	var why string
+	var last []byte
+	for _, try := range tries {
+		best, err := try()
+		if err != nil {
+			return err
 		}
-	}
-	switch {
-	case best.raised == nil:
-		d.warnings = append(d.warnings, "orders of accuracy stay as they are: "+why)
+		if best.raised == nil || bytes.Equal(best.src, last) {
+			continue
+		}
+		last = best.src
+		against, err := d.unsteady(ctx, best.p, p)
+		switch {
+		case err != nil:
+			return err
+		case against != "":
+			why = cmp.Or(why, against)
+			continue
+		case why != "":
+			best.added = append(best.added, "orders of accuracy are raised less than would be nearest: "+why)
+		}
+		d.src, d.p = best.src, best.p
+		d.added = append(append(d.added, best.added...), fmt.Sprintf("orders of accuracy raised, which brings floor_error from %s to %s: %s", words.Percent(before.floor), words.Percent(best.floor), strings.Join(best.raised, ", ")))
 		return nil
-	case why != "":
-		best.added = append(best.added, "orders of accuracy are raised less than would be nearest: "+why)
 	}
-	d.src, d.p = best.src, best.p
-	d.added = append(append(d.added, best.added...), fmt.Sprintf("orders of accuracy raised, which brings floor_error from %s to %s: %s", words.Percent(before.floor), words.Percent(best.floor), strings.Join(best.raised, ", ")))
+	if why != "" {
+		d.warnings = append(d.warnings, "orders of accuracy stay as they are: "+why)
+	}
 	return nil
 }
 
@@ -309,31 +306,22 @@ func (d *draft) raised(ctx context.Context, before ordering, most int) (best ord
 	return best, nil
 }
 
-// unsteady says why orders are not raised: with those of higher solutions of the rows change with the grid they are computed on, or are further
-// from those of the equation on this grid; "" where neither is so.
+// unsteady says why orders are not raised: with those of higher, solutions of the rows change with the grid they are computed on, or this grid
+// does not hold them and those of before are nearer to the equation's, as differences need not be stable at walls, which the floor of the rows
+// does not tell; "" where neither is so.
 func (d *draft) unsteady(ctx context.Context, higher, before *pde.Problem) (string, error) {
 	if !steadyReference(d.fitted, before, higher) {
 		return "with higher ones solutions of the rows change with the grid they are computed on", nil
 	}
-	away, nearer, err := d.unstable(ctx, higher, before)
-	if err != nil || nearer == nil {
-		return "", err
+	away, err := d.hold(ctx, higher)
+	if err != nil || !away.poor() { // whoever wants it is told that it was not measured
+		return "", ctx.Err()
+	}
+	nearer, err := d.hold(ctx, before)
+	if err != nil || !(nearer.distance < away.distance) {
+		return "", ctx.Err()
 	}
 	return fmt.Sprintf("with higher ones solutions of the rows on this grid are %s from those of the equation, not %s", words.Percent(away.distance), words.Percent(nearer.distance)), nil
-}
-
-// unstable compares how a grid holds the solutions by rows of higher orders and of those before: nearer is nil unless the former do not hold
-// them, and the latter are nearer. Differences of higher order need not be stable at walls, which the floor of the rows does not tell.
-func (d *draft) unstable(ctx context.Context, higher, before *pde.Problem) (away holding, nearer *holding, err error) {
-	away, measured := d.hold(ctx, higher)
-	if ctx.Err() != nil || measured != nil || !away.poor() {
-		return away, nil, ctx.Err()
-	}
-	h, measured := d.hold(ctx, before)
-	if measured == nil && h.distance < away.distance {
-		nearer = &h
-	}
-	return away, nearer, ctx.Err()
 }
 
 // ordering is a PDE file with some orders of accuracy, and its floor.

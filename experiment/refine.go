@@ -1,10 +1,12 @@
 package experiment
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"pihc/internal/config"
 	"pihc/internal/words"
@@ -102,6 +104,15 @@ func (d *draft) refine(ctx context.Context, h holding, o *SizeOptions) (hint str
 	}
 	if next.steps < rushedSteps {
 		return fmt.Sprintf("--minutes %.2g or more leave time for a training on the next finer grid", rushedSteps*next.step/60), nil
+	}
+	if was, now := weightOfStart(d.p, d.fitted), weightOfStart(q, next.fitted); was != now && bytes.Contains(text, []byte(was)) { // of the step of time
+		text = bytes.Replace(text, []byte(was), []byte(now), 1)
+		if q, err = pde.Load(d.file, text); err != nil {
+			return "", err
+		}
+		for i, said := range d.added {
+			d.added[i] = strings.Replace(said, was, now, 1)
+		}
 	}
 	for _, w := range d.warnings {
 		if !slices.Contains(next.warnings, w) {

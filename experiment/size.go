@@ -241,7 +241,8 @@ func roundDown(n int) int {
 // timeSteps measures a step of training without the update of the parameters, by samples that go through the network
 // together and for which all others of a batch take as long: each pass of the network once, after one that is not
 // counted, unless that alone takes twice the most seconds that a step may take. Where the threads did not
-// have their processors to themselves, processor time says how long it would take.
+// have their processors to themselves, processor time says how long it would take. A validation is measured by as many samples, with the
+// parameters that training begins with.
 func (s *sizes) timeSteps(p *pde.Problem, most float64) error {
 	e, err := engine.New[float32](s.fitted, p, engine.Options{Workers: s.workers})
 	if err != nil {

@@ -37,20 +37,17 @@ func (p *Problem) Linear() error {
 }
 
 // SemilinearWaves reports whether Duhamel's formula was measured to help (docs/evidence/choices.md): the linear part contains derivatives in
-// space, and no diffusion of an unknown of first order in time, unless it has waves too (oscillates); what it leaves of nonlinear terms contains no derivatives, or those in space
-// that are two orders lower.
+// space, and no diffusion of an unknown of first order in time unless it oscillates too; what it leaves of nonlinear terms contains no
+// derivatives, or those in space that are two orders lower.
 func (p *Problem) SemilinearWaves() bool {
 	l, err := p.linearPart()
 	if err != nil {
 		return false
 	}
-	highest := 0
+	highest, waves := 0, p.oscillates(l)
 	for _, t := range l.terms {
-		if t.term < len(p.Unknowns) {
-			continue
-		}
-		order := p.Terms[t.term-len(p.Unknowns)].inSpace(p.Axes[0].Name)
-		if t.row == t.of && t.rate == 0 && !l.oscillates(p) && order > 0 && order%2 == 0 {
+		order := p.orderInSpace(t)
+		if t.row == t.of && t.rate == 0 && !waves && order > 0 && order%2 == 0 {
 			return false
 		}
 		highest = max(highest, order)
@@ -75,33 +72,35 @@ func (p *Problem) SemilinearWaves() bool {
 
 // oscillates reports whether some modes do in time: where an unknown is of second order, one disperses (a third derivative of itself), or two of
 // first order drive each other with opposite signs, by constants and derivatives in space (height and velocity, the parts of a complex field).
-func (l *linear) oscillates(p *Problem) bool {
+func (p *Problem) oscillates(l *linear) bool {
 	if slices.Max(l.orders) == 2 {
 		return true
 	}
-	space := func(t linearTerm) int {
-		if t.term < len(p.Unknowns) {
-			return 0
-		}
-		return p.Terms[t.term-len(p.Unknowns)].inSpace(p.Axes[0].Name)
-	}
 	for _, a := range l.terms {
-		if order := space(a); a.row == a.of && order > 2 && order%2 == 1 {
+		if order := p.orderInSpace(a); a.row == a.of && order > 2 && order%2 == 1 {
 			return true
 		}
 		for _, b := range l.terms {
 			x, one := a.slope.Constant()
 			y, other := b.slope.Constant()
-			order := space(a) + space(b)
-			if a.row == a.of || a.row != b.of || a.of != b.row || !one || !other || order == 0 || order%2 > 0 {
+			if a.row == a.of || a.row != b.of || a.of != b.row || !one || !other {
 				continue
 			}
-			if x*y*math.Pow(-1, float64(order/2)) < 0 { // of (ik)^order
+			order := p.orderInSpace(a) + p.orderInSpace(b) // the rate's square is x y (ik)^order
+			if order > 0 && (order%4 == 0 && x*y < 0 || order%4 == 2 && x*y > 0) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// orderInSpace is the order in space of a term of the linear part, 0 of an unknown itself.
+func (p *Problem) orderInSpace(t linearTerm) int {
+	if t.term < len(p.Unknowns) {
+		return 0
+	}
+	return p.Terms[t.term-len(p.Unknowns)].inSpace(p.Axes[0].Name)
 }
 
 // inSpace is the order of a term's derivative along axes but time; 0 of a velocity.

@@ -13,7 +13,8 @@ const mostGiven = 5
 
 // parities are how unknowns go on beyond the walls, with the conditions that say so: each makes a derivative zero, of even order where a
 // field is odd, of odd order where it is even. Of an unknown with no condition at a wall its own equation says that it is even, or
-// those of others do; odd it is only where a condition makes it zero, or the unknown whose velocity it is. The error names a condition of another form, or what nothing is known of.
+// those of others do; odd it is only where a condition makes it zero, or the unknown whose velocity it is. The error names a condition of another
+// form, or what nothing is known of.
 func (p *Problem) parities(terms []linearTerm) (out grid.Parities, met [][]string, err error) {
 	met = make([][]string, len(p.Unknowns))
 	for range p.Unknowns {

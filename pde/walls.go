@@ -62,8 +62,7 @@ func (p *Problem) gives(unknown int, axis string, owner, held []int) int {
 				return own
 			}
 			for _, f := range t.Factors {
-				space := p.Steady || f.Axis != p.Axes[0].Name
-				if i == own && space && f.Scheme.Derivative > 0 {
+				if i == own && !p.isTime(p.Axis(f.Axis)) && f.Scheme.Derivative > 0 {
 					return own
 				}
 				if t.Of == unknown && f.Axis == axis && f.Scheme.Derivative > most {

@@ -55,9 +55,10 @@ that. Where small differences between solutions grow, which eight solutions tell
 residual_weight that falls in time. Files with faults that ` + "`pihc check`" + ` finds
 in rows and ansatz are refused.
 
-The spec's sizes are such that a training of one method takes about --minutes on
-this machine, by the processor time of a few steps; init says how long everything
-will take. The time of an equation whose network runs several times is divided
+The spec's sizes are such that the steps of one training take about --minutes on
+this machine, by the processor time of a few; validations, at least three, take a
+quarter of that more at most where three are not longer. init says how long
+everything will take. The time of an equation whose network runs several times is divided
 into segments (rollout): four, or 5, 3 or 2 where those fit the grid. Second order in
 time wants a basis that is integrated along it (ansatz: smooth), and semilinear waves,
 on periodic axes or between walls where a value or a derivative is zero, fields that
