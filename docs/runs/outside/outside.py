@@ -4,7 +4,7 @@
 
 For each file beside TABLE, or those named: `pihc init --minutes MINUTES`, no key, then `pihc reproduce --methods moe`. A line of
 TABLE says what came of it; a file that init refuses has its message instead. Lines of other files stay. Tables are outside.csv (0.5
-minutes), before.csv (likewise, with an older program) and ../strangers/strangers.csv (5 on one core, of kdv 2).
+minutes), before.csv (likewise, with an older program), ../newcomers/newcomers.csv (0.5 on one core) and ../strangers/strangers.csv (5 on one core, of kdv 2).
 """
 import csv, json, pathlib, subprocess, sys
 
