@@ -198,6 +198,9 @@ type Info struct {
 	Rows    []Rows            // in the order of MeanSquares
 	Router  constraint.Router // of the domain, or of the first segment (rollout), among experts; one has all of it where method is not moe
 	Experts int               // solves for one prediction, 0 for soft
+	// Together says that the samples of a micro-batch are evaluated together: another division of a
+	// batch changes results by rounding. Otherwise it changes no bit.
+	Together bool
 }
 
 // Rows is one set of rows of the problem on the grid.

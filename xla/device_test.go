@@ -26,6 +26,7 @@ var (
 	overrides = flag.String("set", "", "overrides of it, separated by semicolons")
 	batches   = flag.String("batches", "1", "sizes of batches, separated by commas")
 	matmuls   = flag.String("matmuls", "float32", "values of network.matmul")
+	together  = flag.Int("together", 0, "samples of a program; 0: those of the batch")
 	methods   = flag.String("methods", "soft,moe", "methods")
 	peakSize  = flag.Int("peak", 2048, "rows and columns of the product whose speed is the peak")
 	dumped    = flag.String("dump", "", "folder that XLA_FLAGS names in --xla_dump_to: kernels are counted in it")
@@ -57,14 +58,17 @@ func BenchmarkDevice(b *testing.B) {
 
 // benchmarkMethod measures a method with batches of all sizes.
 func benchmarkMethod(b *testing.B, matmul, method string, peak float64) {
-	e := deviceOf(b, matmul, method)
-	defer e.Close()
-	made := map[string]*ready{} // by what is run: compiled at the first size that is asked for
 	for _, size := range strings.Split(*batches, ",") {
 		batch, err := strconv.Atoi(size)
 		if err != nil || batch < 1 {
 			b.Fatalf("-batches %s: want sizes, as in 1,4,16", *batches)
 		}
+		together := *together
+		if together == 0 {
+			together = batch
+		}
+		e := deviceOf(b, matmul, method, together)
+		made := map[string]*ready{} // by what is run
 		flop := float64(batch) * e.config.FLOP(e.Grid.Shape())
 		measure := func(what string, flop float64, prepare func() (*ready, func())) {
 			b.Run(fmt.Sprintf("matmul=%s/method=%s/batch=%d/%s", matmul, method, batch, what), func(b *testing.B) {
@@ -83,7 +87,7 @@ func benchmarkMethod(b *testing.B, matmul, method string, peak float64) {
 				if made[what] == nil {
 					made[what] = networkOf(b, e, i == 1)
 				}
-				return made[what], func() { made[what].run(b, batch) }
+				return made[what], func() { made[what].run(b, (batch+together-1)/together) }
 			})
 		}
 		measure("step", 3*flop, func() (*ready, func()) {
@@ -93,15 +97,16 @@ func benchmarkMethod(b *testing.B, matmul, method string, peak float64) {
 			}
 			return made["step"], run
 		})
-	}
-	for _, r := range made {
-		free(r.arguments...) // of a step, none: its programs belong to the engine
+		for _, r := range made {
+			free(r.arguments...) // of a step, none: its programs belong to the engine
+		}
+		e.Close()
 	}
 }
 
 // deviceOf is the engine of a method.
-func deviceOf(b *testing.B, matmul, method string) *device[float32] {
-	set := []string{"method=" + method, "network.matmul=" + matmul}
+func deviceOf(b *testing.B, matmul, method string, together int) *device[float32] {
+	set := []string{"method=" + method, "network.matmul=" + matmul, fmt.Sprint("training.micro_batch=", together)}
 	set = append(set, strings.FieldsFunc(*overrides, func(r rune) bool { return r == ';' })...)
 	s, err := model.OpenSpec(*specName, set...)
 	if err != nil {
@@ -136,7 +141,7 @@ func compileSum(b *testing.B, c *pjrt.Client, w *builder, x value) *ready {
 	for i := range axes {
 		axes[i] = i
 	}
-	kept := w.emit(x.shape, x.dtype, "stablehlo.optimization_barrier %s : %s", x.name, x.mlir())
+	kept := w.emit(x, "stablehlo.optimization_barrier %s : %s", x.name, x.mlir())
 	p, err := c.Compile(w.module(w.sum(kept, axes...)))
 	if err != nil {
 		b.Fatal(err)
@@ -188,11 +193,12 @@ func (r *ready) report(b *testing.B) {
 	}
 }
 
-// networkOf is the network's pass of a sample.
+// networkOf is the network's pass of the samples of a program.
 func networkOf(b *testing.B, e *device[float32], backward bool) *ready {
 	w := newBuilder()
+	w.samples = e.together
 	net := newNetwork(w, e.config, e.Grid.Shape(), e.dtype, e.Spec.Network.Matmul, w.input(f32, e.config.Size()))
-	y := net.forward(w.input(f32, e.config.Inputs, product(e.Grid.Shape())))
+	y := net.forward(w.input(f32, e.config.Inputs, e.together*product(e.Grid.Shape())))
 	if backward {
 		y = net.backward(y)
 	}

@@ -23,11 +23,14 @@ const (
 	c128    dtype = "complex<f64>"
 )
 
-// value is an array in a program: what an operation gave.
+// value is an array in a program: what an operation gave. What is written for one sample is
+// done for all samples of a program at once: an array that differs from one to another has an
+// axis of samples before its own, which its shape leaves out.
 type value struct {
-	name  string
-	shape []int
-	dtype dtype
+	name    string
+	shape   []int
+	dtype   dtype
+	samples int // length of that axis; 0: there is none
 }
 
 // exists says that there is such an array: the zero value is nothing.
@@ -38,7 +41,24 @@ func (v value) rank() int { return len(v.shape) }
 func (v value) size() int { return product(v.shape) }
 
 // mlir is the type of v.
-func (v value) mlir() string { return tensor(v.shape, v.dtype) }
+func (v value) mlir() string { return tensor(v.whole().shape, v.dtype) }
+
+// whole is v with the axis of samples as its first.
+func (v value) whole() value {
+	if v.samples > 0 {
+		v.shape, v.samples = append([]int{v.samples}, v.shape...), 0
+	}
+	return v
+}
+
+// apart is v with its first axis as that of samples.
+func (v value) apart() value {
+	v.shape, v.samples = v.shape[1:], v.shape[0]
+	return v
+}
+
+// before is the number of axes before those of the shape.
+func (v value) before() int { return min(v.samples, 1) }
 
 func tensor(shape []int, t dtype) string {
 	var s strings.Builder
@@ -61,6 +81,7 @@ func product(shape []int) int {
 // builder writes a program, operation by operation. It panics where shapes do not fit,
 // which is a mistake of the code that calls it.
 type builder struct {
+	samples   int // of a program; 0: one, and no array has an axis of samples
 	body      strings.Builder
 	count     int
 	arguments []value
@@ -87,9 +108,9 @@ func (b *builder) module(outputs ...value) string {
 
 func (b *builder) fresh() string { b.count++; return fmt.Sprintf("%%v%d", b.count) }
 
-// emit writes an operation with one result.
-func (b *builder) emit(shape []int, t dtype, format string, args ...any) value {
-	v := value{b.fresh(), slices.Clone(shape), t}
+// emit writes an operation with one result, whose type is that of v.
+func (b *builder) emit(v value, format string, args ...any) value {
+	v.name, v.shape = b.fresh(), slices.Clone(v.shape)
 	fmt.Fprintf(&b.body, "%s = ", v.name)
 	fmt.Fprintf(&b.body, format, args...)
 	b.body.WriteByte('\n')
@@ -98,11 +119,24 @@ func (b *builder) emit(shape []int, t dtype, format string, args ...any) value {
 
 // call writes an operation that states the types of its operands, whose names go into text.
 func (b *builder) call(shape []int, t dtype, text string, operands ...value) value {
-	names, types := make([]any, len(operands)), make([]string, len(operands))
+	names, types, out := make([]any, len(operands)), make([]string, len(operands)), value{shape: shape, dtype: t}
 	for i, v := range operands {
-		names[i], types[i] = v.name, v.mlir()
+		names[i], types[i], out.samples = v.name, v.mlir(), max(out.samples, v.samples)
 	}
-	return b.emit(shape, t, "%s : (%s) -> %s", fmt.Sprintf(text, names...), strings.Join(types, ", "), tensor(shape, t))
+	return b.emit(out, "%s : (%s) -> %s", fmt.Sprintf(text, names...), strings.Join(types, ", "), out.mlir())
+}
+
+// align gives all arrays the axis of samples that one of them has.
+func (b *builder) align(all ...*value) {
+	samples := 0
+	for _, v := range all {
+		samples = max(samples, v.samples)
+	}
+	for _, v := range all {
+		if v.samples < samples {
+			*v = b.trailing(*v, append([]int{samples}, v.shape...)).apart()
+		}
+	}
 }
 
 func require(ok bool, what string, values ...value) {
@@ -117,7 +151,16 @@ func require(ok bool, what string, values ...value) {
 
 // input declares an argument.
 func (b *builder) input(t dtype, shape ...int) value {
-	v := value{fmt.Sprintf("%%in%d", len(b.arguments)), shape, t}
+	return b.declare(value{shape: shape, dtype: t})
+}
+
+// perSample declares an argument that every sample has its own of.
+func (b *builder) perSample(t dtype, shape ...int) value {
+	return b.declare(value{shape: shape, dtype: t, samples: b.samples})
+}
+
+func (b *builder) declare(v value) value {
+	v.name = fmt.Sprintf("%%in%d", len(b.arguments))
 	b.arguments = append(b.arguments, v)
 	return v
 }
@@ -143,7 +186,7 @@ func (b *builder) constant(text string, t dtype, shape []int) value {
 	key := tensor(shape, t) + text
 	v, ok := b.known[key]
 	if !ok {
-		v = value{b.fresh(), slices.Clone(shape), t}
+		v = value{name: b.fresh(), shape: slices.Clone(shape), dtype: t}
 		b.known[key] = v
 		fmt.Fprintf(&b.consts, "%s = stablehlo.constant dense<%s> : %s\n", v.name, text, v.mlir())
 	}
@@ -164,7 +207,7 @@ func array[E float64 | float32 | int32](b *builder, x []E, t dtype, shape []int)
 		panic("xla: the shape is not that of the data")
 	}
 	if len(x) > smallTable {
-		v := value{fmt.Sprintf("%%table%d", len(b.tables)), shape, t}
+		v := value{name: fmt.Sprintf("%%table%d", len(b.tables)), shape: shape, dtype: t}
 		b.tables = append(b.tables, func(c *pjrt.Client) (*pjrt.Buffer, error) { return pjrt.Upload(c, x, shape...) })
 		b.tabled = append(b.tabled, v)
 		return v
@@ -201,7 +244,7 @@ func (b *builder) upload(c *pjrt.Client) ([]*pjrt.Buffer, error) {
 	return all, nil
 }
 
-func same(x, y value) bool { return slices.Equal(x.shape, y.shape) && x.dtype == y.dtype }
+func same(x, y value) bool { return x.mlir() == y.mlir() && x.samples == y.samples }
 
 // match makes two operands of one shape: a scalar takes the other's.
 func (b *builder) match(what string, x, y value) (value, value) {
@@ -211,13 +254,14 @@ func (b *builder) match(what string, x, y value) (value, value) {
 	if y.rank() == 0 && x.rank() > 0 {
 		y = b.spread(y, x.shape)
 	}
-	require(slices.Equal(x.shape, y.shape) && x.dtype == y.dtype, what, x, y)
+	b.align(&x, &y)
+	require(same(x, y), what, x, y)
 	return x, y
 }
 
 func (b *builder) binary(op string, x, y value) value {
 	x, y = b.match(op, x, y)
-	return b.emit(x.shape, x.dtype, "stablehlo.%s %s, %s : %s", op, x.name, y.name, x.mlir())
+	return b.emit(x, "stablehlo.%s %s, %s : %s", op, x.name, y.name, x.mlir())
 }
 
 func (b *builder) add(x, y value) value { return b.binary("add", x, y) }
@@ -246,7 +290,7 @@ func (b *builder) total(x, y value) value {
 func (b *builder) plus(x value, k float64) value { return b.add(x, b.scalar(k, x.dtype)) }
 
 func (b *builder) unary(op string, x value) value {
-	return b.emit(x.shape, x.dtype, "stablehlo.%s %s : %s", op, x.name, x.mlir())
+	return b.emit(x, "stablehlo.%s %s : %s", op, x.name, x.mlir())
 }
 
 func (b *builder) neg(x value) value  { return b.unary("negate", x) }
@@ -281,7 +325,8 @@ func (b *builder) finite(x value) value { return b.call(x.shape, boolean, "stabl
 func (b *builder) where(condition, x, y value) value {
 	x, y = b.match("where", x, y)
 	condition = b.leading(condition, x.shape)
-	return b.emit(x.shape, x.dtype, "stablehlo.select %s, %s, %s : %s, %s", condition.name, x.name, y.name, condition.mlir(), x.mlir())
+	b.align(&condition, &x, &y)
+	return b.emit(x, "stablehlo.select %s, %s, %s : %s, %s", condition.name, x.name, y.name, condition.mlir(), x.mlir())
 }
 
 // spread repeats x along new axes: axis i of x becomes axes[i] of the result.
@@ -290,7 +335,7 @@ func (b *builder) spread(x value, shape []int, axes ...int) value {
 	for i, a := range axes {
 		require(shape[a] == x.shape[i] || x.shape[i] == 1, "spread", x)
 	}
-	return b.call(shape, x.dtype, "stablehlo.broadcast_in_dim %s, dims = "+list(axes), x)
+	return b.call(shape, x.dtype, "stablehlo.broadcast_in_dim %s, dims = "+x.axes(axes), x)
 }
 
 // leading repeats x along all axes after its own, trailing along all before.
@@ -329,7 +374,7 @@ func (b *builder) transpose(x value, order ...int) value {
 	if !moved {
 		return x
 	}
-	return b.call(shape, x.dtype, "stablehlo.transpose %s, dims = "+list(order), x)
+	return b.call(shape, x.dtype, "stablehlo.transpose %s, dims = "+x.axes(order), x)
 }
 
 // slice is the part [lo, hi) along one axis.
@@ -337,11 +382,11 @@ func (b *builder) slice(x value, axis, lo, hi int) value {
 	if lo == 0 && hi == x.shape[axis] {
 		return x
 	}
-	shape, ranges := slices.Clone(x.shape), make([]string, x.rank())
-	for a, n := range shape {
-		ranges[a] = fmt.Sprintf("0:%d", n)
+	shape, ranges := slices.Clone(x.shape), []string{}
+	for _, n := range x.whole().shape {
+		ranges = append(ranges, fmt.Sprintf("0:%d", n))
 	}
-	shape[axis], ranges[axis] = hi-lo, fmt.Sprintf("%d:%d", lo, hi)
+	shape[axis], ranges[x.before()+axis] = hi-lo, fmt.Sprintf("%d:%d", lo, hi)
 	return b.call(shape, x.dtype, "stablehlo.slice %s ["+strings.Join(ranges, ", ")+"]", x)
 }
 
@@ -355,12 +400,15 @@ func (b *builder) concatenate(axis int, all ...value) value {
 	if len(all) == 1 {
 		return all[0]
 	}
-	shape := slices.Clone(all[0].shape)
+	all = slices.Clone(all)
+	shape, parts := slices.Clone(all[0].shape), make([]*value, len(all))
 	shape[axis] = 0
-	for _, v := range all {
+	for i, v := range all {
 		shape[axis] += v.shape[axis]
+		parts[i] = &all[i]
 	}
-	return b.call(shape, all[0].dtype, "stablehlo.concatenate"+strings.Repeat(" %s,", len(all))+fmt.Sprintf(" dim = %d", axis), all...)
+	b.align(parts...)
+	return b.call(shape, all[0].dtype, "stablehlo.concatenate"+strings.Repeat(" %s,", len(all))+fmt.Sprintf(" dim = %d", all[0].before()+axis), all...)
 }
 
 // stack joins arrays along a new axis.
@@ -381,7 +429,7 @@ func (b *builder) among(x value, axis, i, n int) value {
 
 // iota counts along the last axis.
 func (b *builder) iota(t dtype, shape ...int) value {
-	return b.emit(shape, t, "stablehlo.iota dim = %d : %s", len(shape)-1, tensor(shape, t))
+	return b.emit(value{shape: shape, dtype: t}, "stablehlo.iota dim = %d : %s", len(shape)-1, tensor(shape, t))
 }
 
 func (b *builder) reduce(op string, initial float64, x value, axes ...int) value {
@@ -390,6 +438,9 @@ func (b *builder) reduce(op string, initial float64, x value, axes ...int) value
 		if !slices.Contains(axes, a) {
 			shape = append(shape, n)
 		}
+	}
+	for i := range axes {
+		axes[i] += x.before()
 	}
 	return b.call(shape, x.dtype, "stablehlo.reduce(%s init: %s) applies stablehlo."+op+" across dimensions = "+list(axes), x, b.scalar(initial, x.dtype))
 }
@@ -417,6 +468,16 @@ func (b *builder) dot(spec string, x, y value) value {
 func (b *builder) product(spec string, x, y value, t dtype, precision string) value {
 	in, out, _ := strings.Cut(spec, "->")
 	left, right, _ := strings.Cut(in, ",")
+	samples := max(x.samples, y.samples)
+	for _, v := range []struct {
+		of     value
+		labels *string
+	}{{x, &left}, {y, &right}, {value{samples: samples}, &out}} {
+		if v.of.samples > 0 {
+			*v.labels = "*" + *v.labels
+		}
+	}
+	x, y = x.whole(), y.whole()
 	require(len(left) == x.rank() && len(right) == y.rank() && x.dtype == y.dtype, "dot "+spec, x, y)
 	var batch, contract [2][]int
 	var names string // of the result's axes, in the order of dot_general
@@ -452,23 +513,51 @@ func (b *builder) product(spec string, x, y value, t dtype, precision string) va
 		order[i] = strings.IndexRune(names, a)
 	}
 	require(len(order) == len(names), "dot "+spec, x, y)
-	return b.transpose(v, order...)
+	v = b.transpose(v, order...)
+	if samples > 0 {
+		return v.apart()
+	}
+	return v
 }
 
 // rows is x[index], x (P, ...) and index (...) of integers: their axes, then those of
 // x after the first.
 func (b *builder) rows(x, index value) value {
-	shape, window, sizes := slices.Clone(index.shape), []int{}, []int{1}
-	for i, n := range x.shape[1:] {
-		shape, window, sizes = append(shape, n), append(window, index.rank()+i), append(sizes, n)
+	if x.samples > 0 && index.samples > 0 { // of one array of all samples
+		flat, places := b.overSamples(x, index)
+		return b.rows(flat, places).apart()
 	}
-	return b.call(shape, x.dtype, fmt.Sprintf(`"stablehlo.gather"(%%s, %%s) <{dimension_numbers = #stablehlo.gather<offset_dims = %s, collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = %d>, indices_are_sorted = false, slice_sizes = array<i64: %s>}>`,
-		list(window), index.rank(), strings.Trim(list(sizes), "[]")), x, index)
+	before, rank := x.before(), index.whole().rank()
+	var window, sizes []int
+	if before > 0 {
+		window, sizes = []int{0}, []int{x.samples}
+	}
+	sizes = append(sizes, 1)
+	for i, n := range x.shape[1:] {
+		window, sizes = append(window, before+rank+i), append(sizes, n)
+	}
+	return b.call(append(slices.Clone(index.shape), x.shape[1:]...), x.dtype, fmt.Sprintf(`"stablehlo.gather"(%%s, %%s) <{dimension_numbers = #stablehlo.gather<offset_dims = %s, collapsed_slice_dims = [%d], start_index_map = [%d], index_vector_dim = %d>, indices_are_sorted = false, slice_sizes = array<i64: %s>}>`,
+		list(window), before, before, rank, strings.Trim(list(sizes), "[]")), x, index)
+}
+
+// overSamples is x (P, ...) of all samples one after another, (samples P, ...), and the places of index in that: those
+// outside of x are outside of all.
+func (b *builder) overSamples(x, index value) (flat, places value) {
+	n, all := x.shape[0], x.samples*x.shape[0]
+	index = index.whole()
+	first := b.spread(b.times(b.iota(i32, x.samples), float64(n)), index.shape, 0)
+	places = b.where(b.than("LT", index, float64(n)), b.add(index, first), b.full(float64(all), i32, index.shape...))
+	return b.reshape(x.whole(), append([]int{all}, x.shape[1:]...)...), places
 }
 
 // put sets x[index[i]] (P, ...) to u[i], or adds u[i] to it; the indices (m) differ from
 // each other, and those outside of x are left out.
 func (b *builder) put(x, index, u value, add bool) value {
+	if b.align(&x, &index, &u); x.samples > 0 {
+		flat, places := b.overSamples(x, index)
+		u = u.whole()
+		return b.reshape(b.put(flat, b.reshape(places, places.size()), u, add), x.whole().shape...).apart()
+	}
 	var window []int
 	for i := range x.rank() - 1 {
 		window = append(window, 1+i)
@@ -481,7 +570,7 @@ func (b *builder) put(x, index, u value, add bool) value {
 		sum := b.fresh()
 		body = fmt.Sprintf("%s = stablehlo.add %s, %s : %s\nstablehlo.return %s : %s", sum, a, c, element, sum, element)
 	}
-	return b.emit(x.shape, x.dtype, `"stablehlo.scatter"(%s, %s, %s) <{indices_are_sorted = false, scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = %s, inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, unique_indices = true}> ({
+	return b.emit(x, `"stablehlo.scatter"(%s, %s, %s) <{indices_are_sorted = false, scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = %s, inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, unique_indices = true}> ({
 ^bb0(%s: %s, %s: %s):
 %s
 }) : (%s, %s, %s) -> %s`,
@@ -489,29 +578,63 @@ func (b *builder) put(x, index, u value, add bool) value {
 }
 
 // loop repeats body from the initial state while the condition of the state, a scalar,
-// holds, and returns the last state.
+// holds of one sample or more, and returns the last state. If a part of the state differs between samples all do, but for
+// integers without axes, which count.
 func (b *builder) loop(initial []value, condition func(s []value) value, body func(s []value) []value) []value {
 	var starts, names, types []string
-	state := make([]value, len(initial))
+	state, initial := make([]value, len(initial)), slices.Clone(initial)
+	var parts []*value
 	for i, v := range initial {
-		state[i] = value{b.fresh(), v.shape, v.dtype}
+		if v.rank() > 0 || v.dtype != i32 {
+			parts = append(parts, &initial[i])
+		}
+	}
+	b.align(parts...)
+	for i, v := range initial {
+		state[i] = v
+		state[i].name = b.fresh()
 		starts = append(starts, state[i].name+" = "+v.name)
 		types = append(types, v.mlir())
 	}
 	result := b.fresh()
 	fmt.Fprintf(&b.body, "%s:%d = stablehlo.while(%s) : %s\ncond {\n", result, len(initial), strings.Join(starts, ", "), strings.Join(types, ", "))
 	c := condition(state)
+	if c.samples > 0 {
+		c = b.any(c.whole(), 0)
+	}
 	fmt.Fprintf(&b.body, "stablehlo.return %s : %s\n} do {\n", c.name, c.mlir())
 	for i, v := range body(state) {
+		if initial[i].samples > 0 && v.samples == 0 {
+			like := initial[i]
+			b.align(&v, &like)
+		}
 		require(same(v, initial[i]), "loop", v, initial[i])
 		names = append(names, v.name)
 	}
 	fmt.Fprintf(&b.body, "stablehlo.return %s : %s\n}\n", strings.Join(names, ", "), strings.Join(types, ", "))
 	out := make([]value, len(initial))
 	for i, v := range initial {
-		out[i] = value{fmt.Sprintf("%s#%d", result, i), v.shape, v.dtype}
+		out[i] = v
+		out[i].name = fmt.Sprintf("%s#%d", result, i)
 	}
 	return out
+}
+
+// axes are all axes of v in an order, or new places of them.
+func (v value) axes(order []int) string {
+	if v.samples == 0 {
+		return list(order)
+	}
+	all := []int{0}
+	for _, a := range order {
+		all = append(all, 1+a)
+	}
+	return list(all)
+}
+
+// complex is re + i im.
+func (b *builder) complex(re, im value) value {
+	return b.call(re.shape, c128, "stablehlo.complex %s, %s", re, im)
 }
 
 func list(x []int) string {

@@ -1,7 +1,7 @@
 // Package xla evaluates experiments on the devices that XLA has a PJRT plugin for (a
 // CPU, NVIDIA, AMD, TPU): a [engine.Engine] whose programs are StableHLO text, written
-// from the spec, the problem and the grid. One program is the whole evaluation of a
-// sample: network, rows of the terms, all least-squares solves in one loop, field,
+// from the spec, the problem and the grid. One program is the whole evaluation of as many
+// samples as training.micro_batch says: network, rows of the terms, all least-squares solves in one loop, field,
 // loss, and, in training, the exact adjoint of the solves and the gradient added to
 // that of the samples before. Sampled points and scalars go up, statistics come down.
 //
@@ -77,7 +77,7 @@ func newEngine[T compute.Float](s *model.Spec, p *pde.Problem, o engine.Options)
 
 // prepare returns an engine without its device, which can write programs.
 func prepare[T compute.Float](s *model.Spec, p *pde.Problem, o engine.Options) (*device[T], error) {
-	e := &device[T]{plan: plan{dtype: elementOf[T]()}, loaded: map[loadedKey]*loaded{}}
+	e := &device[T]{plan: plan{dtype: elementOf[T](), together: s.Training.MicroBatch}, loaded: map[loadedKey]*loaded{}}
 	var err error
 	if e.Plan, err = engine.NewPlan(s, p, o, nil); err != nil {
 		return nil, err
@@ -87,6 +87,7 @@ func prepare[T compute.Float](s *model.Spec, p *pde.Problem, o engine.Options) (
 			return nil, err
 		}
 	}
+	e.Plan.Together = e.together > 1
 	var ok bool
 	if e.config, ok = e.Network.(fno.Network); !ok {
 		return nil, errors.New("network.kind: engine xla runs Fourier neural operators (fno) alone")
@@ -168,9 +169,7 @@ func (e *device[T]) explain(what string, err error) error {
 	if !pjrt.OutOfMemory(err) {
 		return fmt.Errorf("engine xla on %s: cannot %s: %w", e.client.Info().Platform, what, err)
 	}
-	one := *e.Spec
-	one.Training.MicroBatch = 1
-	needs, estimateErr := engine.Estimate(&one, e.Problem, e.Grid, 1, 1, true)
+	needs, estimateErr := engine.Estimate(e.Spec, e.Problem, e.Grid, 1, 1, true)
 	if estimateErr != nil {
 		return err
 	}
@@ -178,22 +177,26 @@ func (e *device[T]) explain(what string, err error) error {
 		e.client.Info().Platform, what, words.Size(needs.Parameters+needs.Network+needs.Constraint), needs.Largest(), err)
 }
 
-// result is what a program gave for one sample: first is the gradient or the field, on
+// result is what a program gave for its samples: first is the gradient or the fields, on
 // the device.
 type result struct {
 	first  *pjrt.Buffer
-	stats  []float64
-	solves []float64 // (experts, solveColumns); nil without solves
+	stats  []float64 // (samples, ...)
+	solves []float64 // (samples, experts, solveColumns); nil without solves
 	gram   *pjrt.Buffer
-	field  *pjrt.Buffer // in training; otherwise it is first
+	fields *pjrt.Buffer // in training; otherwise they are first
 }
 
-func (r *result) free() { free(r.first, r.gram, r.field) }
+func (r *result) free() { free(r.first, r.gram, r.fields) }
 
-// run is the evaluation of sample i of a batch by one pass.
+// part is that of sample i of n of an array.
+func part(x []float64, i, n int) []float64 { return x[i*len(x)/n : (i+1)*len(x)/n] }
+
+// run is the evaluation of samples of a batch by one pass of one program.
 type run struct {
 	batch    engine.Batch
-	i        int
+	of       []int // the samples, as many as a program has: the last is repeated where they are fewer
+	count    int   // of them, but for repetitions
 	progress float64
 	scale    float64      // of the gradient
 	sum      *pjrt.Buffer // that the gradient is added to; nil: no training
@@ -201,39 +204,78 @@ type run struct {
 
 	pass       int
 	training   bool
-	field      *pjrt.Buffer // to correct; nil: what unknowns begin with at all times
-	directions [][]float64
+	fields     *pjrt.Buffer // to correct; nil: what unknowns begin with at all times
+	directions [][][]float64
+}
+
+// groups are the samples of a batch as programs have them.
+func (e *device[T]) groups(n int, each func(of []int, count int) error) error {
+	of := make([]int, e.together)
+	for first := 0; first < n; first += e.together {
+		for i := range of {
+			of[i] = min(first+i, n-1)
+		}
+		if err := each(of, min(e.together, n-first)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ofAll is the shape of an array that every sample of a program has one of.
+func (p *plan) ofAll(shape ...int) []int {
+	if p.together > 1 {
+		return append([]int{p.together}, shape...)
+	}
+	return shape
 }
 
 // evaluate runs the passes up to the one that the batch asks for.
 func (e *device[T]) evaluate(s run) (r result, err error) {
-	last := e.Pass(s.batch)
+	last, size := e.Pass(s.batch), e.FieldSize()
 	s.pass = 1
-	defer func() { free(s.field) }()
+	defer func() { free(s.fields) }()
 	if s.batch.Previous != nil {
 		s.pass = last
 		if e.Corrects {
-			if s.field, err = pjrt.Upload(e.client, s.batch.Previous[s.i], e.FieldSize()); err != nil {
-				return r, e.explain("copy a field to the device", err)
+			if s.fields, err = pjrt.Upload(e.client, s.each(func(i int) []float64 { return s.batch.Previous[i] }), e.ofAll(size)...); err != nil {
+				return r, e.explain("copy fields to the device", err)
 			}
 		}
 	}
-	h := e.history(s.batch, s.i)
+	histories := make([]engine.History, len(s.of))
+	for j, i := range s.of {
+		histories[j] = e.history(s.batch, i)
+	}
 	for ; ; s.pass++ {
-		s.training, s.directions = s.pass == last && s.sum != nil, h.Directions
+		s.training, s.directions = s.pass == last && s.sum != nil, nil
+		for _, h := range histories {
+			s.directions = append(s.directions, h.Directions)
+		}
 		if r, err = e.one(s); err != nil || s.pass == last {
 			return r, err
 		}
-		free(s.field, r.gram)
-		s.field = r.first
-		if h.Field != nil {
-			field := make([]float64, len(h.Field))
-			if err := pjrt.Download(s.field, field); err != nil {
-				return r, e.explain("copy a field from the device", err)
+		free(s.fields, r.gram)
+		s.fields = r.first
+		if histories[0].Field != nil {
+			fields := make([]float64, len(s.of)*size)
+			if err := pjrt.Download(s.fields, fields); err != nil {
+				return r, e.explain("copy fields from the device", err)
 			}
-			h.Add(field)
+			for j := range histories {
+				histories[j].Add(part(fields, j, len(s.of)))
+			}
 		}
 	}
+}
+
+// each are arrays of all samples, one after another.
+func (s *run) each(of func(i int) []float64) []float64 {
+	var all []float64
+	for _, i := range s.of {
+		all = append(all, of(i)...)
+	}
+	return all
 }
 
 // history is empty, or what a batch gives for its sample i, where solves have directions.
@@ -265,20 +307,21 @@ func (e *device[T]) one(s run) (result, error) {
 	defer func() { free(u.made...) }()
 	e.upload(&u, l, s)
 	if u.err != nil {
-		return result{}, e.explain("copy a sample to the device", u.err)
+		return result{}, e.explain("copy samples to the device", u.err)
 	}
 	out, err := l.program.Run(append(u.all, l.tables...)...)
 	if err != nil {
 		return result{}, e.explain("run a program", err)
 	}
-	r := result{first: out[0], stats: make([]float64, statCount+len(e.System.Sets))}
+	n := len(s.of)
+	r := result{first: out[0], stats: make([]float64, n*(statCount+len(e.System.Sets)))}
 	err = pjrt.Download(out[1], r.stats)
 	free(out[1])
 	if out = out[2:]; s.training {
-		r.field, out = out[0], out[1:]
+		r.fields, out = out[0], out[1:]
 	}
 	if len(out) > 0 {
-		r.gram, r.solves = out[1], make([]float64, l.constraint.Router.Experts()*solveColumns)
+		r.gram, r.solves = out[1], make([]float64, n*l.constraint.Router.Experts()*solveColumns)
 		err = errors.Join(err, pjrt.Download(out[0], r.solves))
 		free(out[0])
 	}
@@ -304,62 +347,77 @@ func (u *uploads) add(b *pjrt.Buffer, failed error) {
 	}
 }
 
-func (u *uploads) numbers(x []float64, shape ...int) { u.add(pjrt.Upload(u.client, x, shape...)) }
+func (u *uploads) numbers(x []float64, shape []int) { u.add(pjrt.Upload(u.client, x, shape...)) }
 
 // upload copies the arguments of a pass to the device, in the order that sample.declare has.
 func (e *device[T]) upload(u *uploads, l *loaded, s run) {
-	size, inputs := e.FieldSize(), s.batch.Inputs[s.i]
-	if len(inputs) != e.InputSize() {
-		panic("xla: inputs of the wrong length")
+	size, inputs, n := e.FieldSize(), e.InputSize(), len(s.of)
+	for _, i := range s.of {
+		if len(s.batch.Inputs[i]) != inputs {
+			panic("xla: inputs of the wrong length")
+		}
 	}
-	scalars := make([]float64, numberCount)
-	scalars[numberScale], scalars[numberFactor] = s.scale, 1
+	scalars := make([]float64, n*numberCount)
+	all := func(number int, v float64) {
+		for j := range n {
+			part(scalars, j, n)[number] = v
+		}
+	}
+	for j := range s.count { // repetitions have no gradient
+		part(scalars, j, n)[numberScale] = s.scale
+	}
+	all(numberFactor, 1)
 	if s.pass == e.Spec.Network.Passes {
-		scalars[numberFactor] = e.Spec.Loss.BorderRows.At(s.progress)
+		all(numberFactor, e.Spec.Loss.BorderRows.At(s.progress))
 	}
 	if s.pass > 1 {
-		scalars[numberLater] = 1
+		all(numberLater, 1)
 	}
 	u.all = append(u.all, s.params)
-	u.numbers(inputs, len(inputs))
+	u.numbers(s.each(func(i int) []float64 { return s.batch.Inputs[i] }), e.ofAll(inputs))
 	if !e.Problem.OnlyInitial() {
-		units := make([]float64, len(inputs))
+		units := make([]float64, n*inputs)
 		for i := range e.System.Inputs {
 			in := &e.System.Inputs[i]
-			for j, v := range in.Of(inputs) {
-				units[in.Offset+j] = in.Sampler.Unit(v)
+			for j, of := range s.of {
+				for k, v := range in.Of(s.batch.Inputs[of]) {
+					units[j*inputs+in.Offset+k] = in.Sampler.Unit(v)
+				}
 			}
 		}
-		u.numbers(units, len(units))
+		u.numbers(units, e.ofAll(inputs))
 	}
 	switch {
 	case !e.Corrects:
-	case s.field != nil:
-		scalars[numberGiven] = 1
-		u.all = append(u.all, s.field)
+	case s.fields != nil:
+		all(numberGiven, 1)
+		u.all = append(u.all, s.fields)
 	default:
-		u.numbers(make([]float64, size), size)
+		u.numbers(make([]float64, n*size), e.ofAll(size))
 	}
-	if n := l.constraint.Options.Directions; n > 0 {
-		all := make([]float64, n*size)
-		for i, d := range s.directions {
-			copy(all[i*size:], d)
+	if d := l.constraint.Options.Directions; d > 0 {
+		directions := make([]float64, n*d*size)
+		for j := range s.of {
+			for i, v := range s.directions[j] {
+				copy(directions[(j*d+i)*size:], v)
+			}
 		}
-		u.numbers(all, n, size)
+		u.numbers(directions, e.ofAll(d, size))
 	}
 	if drawn(l.constraint) {
 		u.add(e.draw(l, s))
 	}
 	var truth []float64
 	if s.training && e.supervised() {
-		truth = make([]float64, size)
+		truth = make([]float64, n*size)
 		if s.batch.Truth != nil {
-			truth, scalars[numberTruth] = s.batch.Truth[s.i], 1
+			truth = s.each(func(i int) []float64 { return s.batch.Truth[i] })
+			all(numberTruth, 1)
 		}
 	}
-	u.numbers(scalars, numberCount)
+	u.numbers(scalars, e.ofAll(numberCount))
 	if truth != nil {
-		u.numbers(truth, size)
+		u.numbers(truth, e.ofAll(size, 1))
 	}
 	if s.training {
 		u.all = append(u.all, s.sum)
@@ -373,18 +431,29 @@ func (e *device[T]) draw(l *loaded, s run) (*pjrt.Buffer, error) {
 	if l.constraint.Options.Overlap {
 		overlap = e.Spec.Constraint.Overlap.At(s.progress)
 	}
-	points := e.points[:0]
-	for i, set := range e.System.Residuals() {
-		most := slices.Max(l.counts[i])
-		e.scratch = slices.Grow(e.scratch[:0], most)
-		for k, n := range l.counts[i] {
-			at := len(points)
-			points = pad(points, at+most, set)
-			l.constraint.SamplePoints(points[at:at+n], e.scratch[:n], i, k, overlap, s.batch.Seeds[s.i])
-		}
+	sets, total := e.System.Residuals(), 0
+	for _, counts := range l.counts {
+		total += len(counts) * slices.Max(counts)
 	}
-	e.points = points
-	return pjrt.Upload(e.client, points, len(points))
+	size := len(s.of) * total
+	e.points, e.scratch = slices.Grow(e.points[:0], size)[:size], slices.Grow(e.scratch[:0], size)[:size]
+	var wait sync.WaitGroup
+	for j, sample := range s.of {
+		wait.Go(func() {
+			at := j * total
+			for i, counts := range l.counts {
+				most := slices.Max(counts)
+				for k, n := range counts {
+					points, scratch := e.points[at:at+most], e.scratch[at:at+n]
+					l.constraint.SamplePoints(points[:n], scratch, i, k, overlap, s.batch.Seeds[sample])
+					pad(points[:n], most, sets[i])
+					at += most
+				}
+			}
+		})
+	}
+	wait.Wait()
+	return pjrt.Upload(e.client, e.points, e.ofAll(total)...)
 }
 
 // LossAndGrad implements engine.Engine.
@@ -420,48 +489,53 @@ func (e *device[T]) LossAndGrad(grad, params []T, batch engine.Batch) (engine.St
 func (e *device[T]) addSamples(st *engine.Stats, from, params *pjrt.Buffer, batch engine.Batch) (*pjrt.Buffer, error) {
 	scale := 1 / float64(batch.Samples())
 	var sum *pjrt.Buffer
-	for i := range batch.Inputs {
-		at := from
-		if i > 0 {
-			at = sum
+	err := e.groups(len(batch.Inputs), func(of []int, count int) error {
+		if err := batch.Canceled(); err != nil {
+			return err
 		}
-		err := batch.Canceled()
-		var r result
-		if err == nil {
-			r, err = e.evaluate(run{batch: batch, i: i, progress: batch.Progress, scale: scale, sum: at, params: params})
+		at := sum
+		if at == nil {
+			at = from
 		}
-		free(sum)
+		r, err := e.evaluate(run{batch: batch, of: of, count: count, progress: batch.Progress, scale: scale, sum: at, params: params})
 		if err != nil {
-			return nil, err
+			return err
 		}
+		defer free(r.gram, r.fields)
+		free(sum)
 		sum = r.first
 		if batch.Field != nil {
-			field := make([]float64, e.FieldSize())
-			if err = pjrt.Download(r.field, field); err == nil {
-				batch.Field(i, field)
+			fields := make([]float64, len(of)*e.FieldSize())
+			if err := pjrt.Download(r.fields, fields); err != nil {
+				return e.explain("copy fields from the device", err)
+			}
+			for j, i := range of[:count] {
+				batch.Field(i, part(fields, j, len(of)))
 			}
 		}
-		free(r.gram, r.field)
-		if err != nil {
-			free(sum)
-			return nil, e.explain("copy a field from the device", err)
+		for j := range count {
+			e.addStats(st, part(r.stats, j, len(of)), part(r.solves, j, len(of)), scale)
 		}
-		e.addStats(st, r, scale)
+		return nil
+	})
+	if err != nil {
+		free(sum)
+		return nil, err
 	}
 	return sum, nil
 }
 
 // addStats adds those of a sample. The conversions keep a compiler from fusing: what is
 // added is what a batch of this sample alone gives.
-func (e *device[T]) addStats(st *engine.Stats, r result, scale float64) {
-	st.Loss += float64(scale/r.stats[statBase]*r.stats[statLoss]) + float64(scale*r.stats[statDistance])
-	for i, v := range r.stats[statCount:] {
+func (e *device[T]) addStats(st *engine.Stats, stats, solves []float64, scale float64) {
+	st.Loss += float64(scale/stats[statBase]*stats[statLoss]) + float64(scale*stats[statDistance])
+	for i, v := range stats[statCount:] {
 		st.MeanSquares[i] += float64(scale * v)
 	}
-	st.JumpSquare += float64(scale * r.stats[statJump])
-	iterations, experts := 0.0, len(r.solves)/solveColumns
+	st.JumpSquare += float64(scale * stats[statJump])
+	iterations, experts := 0.0, len(solves)/solveColumns
 	for k := range experts {
-		row := r.solves[k*solveColumns:]
+		row := solves[k*solveColumns:]
 		iterations += row[solveIterations]
 		if lm.Status(row[solveStatus]).Early() {
 			st.Failed++
@@ -482,29 +556,34 @@ func (e *device[T]) Predict(params []T, batch engine.Batch, each func(i int, p *
 		return e.explain("copy parameters to the device", err)
 	}
 	defer func() { free(w) }()
-	field := make([]float64, e.FieldSize())
-	for i := range batch.Inputs {
+	fields := make([]float64, e.together*e.FieldSize())
+	return e.groups(len(batch.Inputs), func(of []int, count int) error {
 		if err := batch.Canceled(); err != nil {
 			return err
 		}
-		r, err := e.evaluate(run{batch: batch, i: i, progress: 1, params: w})
+		r, err := e.evaluate(run{batch: batch, of: of, count: count, progress: 1, params: w})
 		if err != nil {
 			return err
 		}
-		p := engine.Prediction{Field: field, Loss: r.stats[statLoss], MeanSquares: r.stats[statCount:], JumpRMS: math.Sqrt(r.stats[statJump])}
-		err = pjrt.Download(r.first, field)
+		var outcomes []constraint.Outcome
+		err = pjrt.Download(r.first, fields)
 		if err == nil {
-			p.Experts, err = e.outcomes(r)
+			outcomes, err = e.outcomes(r)
 		}
 		r.free()
 		if err != nil {
 			return e.explain("run a program", err)
 		}
-		if err := each(i, &p); err != nil {
-			return err
+		experts := len(outcomes) / len(of)
+		for j, i := range of[:count] {
+			stats := part(r.stats, j, len(of))
+			p := engine.Prediction{Field: part(fields, j, len(of)), Loss: stats[statLoss], MeanSquares: stats[statCount:], JumpRMS: math.Sqrt(stats[statJump]), Experts: outcomes[j*experts : (j+1)*experts]}
+			if err := each(i, &p); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // doubtful is the smallest pivot from which on a matrix has full rank without doubt.

@@ -5,6 +5,10 @@ import (
 	"strings"
 )
 
+// unrolled is the size up to which the elimination of inverse is written out: a GPU then starts it at once with
+// what is before and after, where a loop is four kernels a column.
+const unrolled = 32
+
 // inverse inverts symmetric positive definite matrices (K, n, n) by Gauss-Jordan
 // elimination in place, without pivoting, each scaled to unit diagonal. The smallest
 // pivot (K) is that of package lm's Cholesky factorisation: 0 where it breaks down, and
@@ -18,10 +22,8 @@ func (b *builder) inverse(m value) (inverse, pivot value) {
 	scale := b.where(positive, b.div(one, b.sqrt(diagonal)), one)
 	scales := b.mul(b.spread(scale, m.shape, 0, 1), b.spread(scale, m.shape, 0, 2))
 	counter := b.iota(i32, n)
-	s := b.loop([]value{b.scalar(0, i32), b.mul(m, scales), b.full(1, f64, k)}, func(s []value) value {
-		return b.than("LT", s[0], float64(n))
-	}, func(s []value) []value {
-		j, a := s[0], s[1]
+	// sweep is the elimination of row and column j from a, beside the smallest pivot so far.
+	sweep := func(j, a, least value) (value, value) {
 		zero := b.scalar(0, i32)
 		column := b.part(a, []value{zero, zero, j}, k, n, 1)
 		row := b.part(a, []value{zero, j, zero}, k, 1, n)
@@ -35,14 +37,33 @@ func (b *builder) inverse(m value) (inverse, pivot value) {
 		a = b.sub(rest, b.mul(b.spread(column, a.shape, 0, 1, 2), b.spread(row, a.shape, 0, 1, 2)))
 		flat := b.reshape(p, k)
 		flat = b.where(b.than("GT", flat, 0), flat, b.full(0, f64, k)) // also for NaN
-		return []value{b.plus(j, 1), a, b.binary("minimum", s[2], flat)}
-	})
-	return b.mul(s[1], scales), b.where(usable, s[2], b.full(0, f64, k))
+		return a, b.binary("minimum", least, flat)
+	}
+	a, least := b.mul(m, scales), b.full(1, f64, k)
+	if n <= unrolled {
+		for j := range n {
+			a, least = sweep(b.scalar(float64(j), i32), a, least)
+		}
+	} else {
+		s := b.loop([]value{b.scalar(0, i32), a, least}, func(s []value) value {
+			return b.than("LT", s[0], float64(n))
+		}, func(s []value) []value {
+			a, least := sweep(s[0], s[1], s[2])
+			return []value{b.plus(s[0], 1), a, least}
+		})
+		a, least = s[1], s[2]
+	}
+	return b.mul(a, scales), b.where(usable, least, b.full(0, f64, k))
 }
 
 // part is the array of the given shape that begins at the indices, scalars.
 func (b *builder) part(x value, start []value, shape ...int) value {
-	return b.call(shape, x.dtype, "stablehlo.dynamic_slice %s"+strings.Repeat(", %s", len(start))+", sizes = "+list(shape), append([]value{x}, start...)...)
+	v := x
+	v.shape = shape
+	if x.samples > 0 {
+		start = append([]value{b.scalar(0, i32)}, start...)
+	}
+	return b.call(shape, x.dtype, "stablehlo.dynamic_slice %s"+strings.Repeat(", %s", len(start))+", sizes = "+list(v.whole().shape), append([]value{x}, start...)...)
 }
 
 // diagonal is (K, n) of matrices (K, n, n).

@@ -10,19 +10,20 @@ import (
 )
 
 // network writes the forward and backward pass of a Fourier neural operator, as package
-// fno states it, for one sample: fields are (channels, P), so that every product is one of
-// two matrices, spectra (channels, 2, modes) with the real part first and the modes in the
-// order of the layout.
+// fno states it, for S samples: fields are (channels, S P), so that every product is one of
+// two matrices, spectra (channels, S, 2, modes) with the real part first and the modes in the
+// order of the layout. The gradient is the sum of theirs.
 type network struct {
 	*builder
 	fno.Network
-	shape  []int
-	dtype  dtype
-	matmul string // as in model.NetworkShared
-	params map[string]value
-	axes   []value // per axis: the matrix of the truncated transform
-	scale  value   // (modes): c_k/P
-	modes  int
+	samples int // S
+	shape   []int
+	dtype   dtype
+	matmul  string // as in model.NetworkShared
+	params  map[string]value
+	axes    []value // per axis: the matrix of the truncated transform
+	scale   value   // (modes): c_k/P
+	modes   int
 
 	// What the forward pass leaves.
 	input  value
@@ -37,7 +38,7 @@ type layer struct{ v, hat, pre value }
 
 // newNetwork declares the parameters as views of the flat vector.
 func newNetwork(b *builder, c fno.Network, shape []int, t dtype, matmul string, params value) *network {
-	n := &network{builder: b, Network: c, shape: shape, dtype: t, matmul: matmul, params: map[string]value{}, modes: 1}
+	n := &network{builder: b, Network: c, samples: max(1, b.samples), shape: shape, dtype: t, matmul: matmul, params: map[string]value{}, modes: 1}
 	for _, p := range c.Layout() {
 		n.params[p.Name] = b.reshape(b.slice(params, 0, p.Offset, p.Offset+p.Size()), p.Shape...)
 	}
@@ -100,7 +101,7 @@ func sincos(k, x, n int) (sin, cos float64) {
 	return math.Sincos(2 * math.Pi * float64(k*x%n) / float64(n))
 }
 
-// transform is the truncated transform of a field (c, P) along all axes.
+// transform is the truncated transform of a field (c, S P) along all axes.
 func (n *network) transform(v value) value {
 	last, c := len(n.shape)-1, v.shape[0]
 	outer, inner := v.size()/n.shape[last], n.Modes[last]
@@ -110,13 +111,13 @@ func (n *network) transform(v value) value {
 		v = n.dot("oxpk,qmpx->oqmk", n.reshape(v, outer, n.shape[a], 2, inner), n.axes[a])
 		inner *= 2 * n.Modes[a]
 	}
-	return n.reshape(v, c, 2, n.modes)
+	return n.reshape(v, c, n.samples, 2, n.modes)
 }
 
-// inverse is its transpose: a field (c, P) of a spectrum.
+// inverse is its transpose: a field (c, S P) of a spectrum.
 func (n *network) inverse(hat value) value {
 	last, c := len(n.shape)-1, hat.shape[0]
-	outer, inner := c, n.modes
+	outer, inner := c*n.samples, n.modes
 	for a := range last {
 		m := 2 * n.Modes[a]
 		inner /= m
@@ -124,7 +125,7 @@ func (n *network) inverse(hat value) value {
 		outer *= n.shape[a]
 	}
 	v := n.dot("opk,xpk->ox", n.reshape(hat, outer, 2, inner), n.axes[last])
-	return n.reshape(v, c, product(n.shape))
+	return n.reshape(v, c, n.samples*product(n.shape))
 }
 
 // dot is that of builder, of factors rounded as matmul says. TF32 is rounded to here too, so
@@ -132,7 +133,7 @@ func (n *network) inverse(hat value) value {
 func (n *network) dot(spec string, x, y value) value {
 	round := func(v value) value {
 		if n.matmul == model.TF32 {
-			return n.emit(v.shape, v.dtype, "stablehlo.reduce_precision %s, format = e8m10 : %s", v.name, v.mlir())
+			return n.emit(v, "stablehlo.reduce_precision %s, format = e8m10 : %s", v.name, v.mlir())
 		}
 		return n.convert(v, bf16)
 	}
@@ -171,7 +172,7 @@ func (n *network) gelu(x value) value {
 
 // again is x as what is computed of it a second time, and not kept from the first.
 func (n *network) again(x value) value {
-	return n.emit(x.shape, x.dtype, "stablehlo.optimization_barrier %s : %s", x.name, x.mlir())
+	return n.emit(x, "stablehlo.optimization_barrier %s : %s", x.name, x.mlir())
 }
 
 // geluBackward is g·gelu'(x).
@@ -182,17 +183,17 @@ func (n *network) geluBackward(g, x value) value {
 	return n.mul(g, n.mul(s, n.plus(slope, 1)))
 }
 
-// forward returns the outputs (N, P) of the input fields (inputs, P).
+// forward returns the outputs (N, S P) of the input fields (inputs, S P).
 func (n *network) forward(input value) value {
 	n.input = input
 	v := n.linear(input, "lift")
 	for l := range n.Layers {
 		hat := n.transform(v)
-		re, im := n.at(hat, 1, 0), n.at(hat, 1, 1)
-		// (2 channels, part, mode): (re, -im) and (im, re), beside [Rr; Ri].
-		rows := n.stack(1, n.concatenate(0, re, n.neg(im)), n.concatenate(0, im, re))
+		re, im := n.at(hat, 2, 0), n.at(hat, 2, 1)
+		// (2 channels, S, part, mode): (re, -im) and (im, re), beside [Rr; Ri].
+		rows := n.stack(2, n.concatenate(0, re, n.neg(im)), n.concatenate(0, im, re))
 		matrix := n.reshape(n.params[fmt.Sprintf("layers.%d.spectral", l)], n.modes, 2*n.Width, n.Width)
-		mixed := n.dot("coq,qcd->doq", rows, matrix)
+		mixed := n.dot("csoq,qcd->dsoq", rows, matrix)
 		mixed = n.mul(mixed, n.trailing(n.scale, mixed.shape))
 		pre := n.add(n.linear(v, fmt.Sprintf("layers.%d", l)), n.inverse(mixed))
 		n.layers = append(n.layers, layer{v, hat, pre})
@@ -211,7 +212,7 @@ func (n *network) forward(input value) value {
 }
 
 // backward returns the gradient, flat in the order of the layout, from that of the
-// outputs (N, P).
+// outputs (N, S P).
 func (n *network) backward(bar value) value {
 	grad := map[string]value{}
 	// linear is the adjoint of linear for the operand v.
@@ -232,13 +233,13 @@ func (n *network) backward(bar value) value {
 		}
 		hat := n.transform(bar)
 		hat = n.mul(hat, n.trailing(n.scale, hat.shape))
-		re, im := n.at(hat, 1, 0), n.at(hat, 1, 1)
-		// (part of the spectrum, part of the matrix, channel, mode)
+		re, im := n.at(hat, 2, 0), n.at(hat, 2, 1)
+		// (part of the spectrum, part of the matrix, channel, S, mode)
 		pairs := n.stack(0, n.stack(0, re, im), n.stack(0, im, n.neg(re)))
 		shape := []int{n.modes, 2, n.Width, n.Width}
 		matrix := n.reshape(n.params[name+".spectral"], shape...)
-		grad[name+".spectral"] = n.dot("coq,opdq->qpcd", kept.hat, pairs)
-		mixed := n.dot("opdq,qpcd->coq", pairs, matrix)
+		grad[name+".spectral"] = n.dot("csoq,opdsq->qpcd", kept.hat, pairs)
+		mixed := n.dot("opdsq,qpcd->csoq", pairs, matrix)
 		bar = n.add(linear(name, kept.v, bar), n.inverse(mixed))
 	}
 	linear("lift", n.input, bar)

@@ -12,8 +12,9 @@ import (
 // plan is all that programs of an experiment are written from.
 type plan struct {
 	*engine.Plan
-	config fno.Network
-	dtype  dtype
+	config   fno.Network
+	dtype    dtype
+	together int // samples of a program
 }
 
 // Numbers that a program is given, by their place.
@@ -63,11 +64,14 @@ type program struct {
 	text string
 }
 
-// write writes the program of one sample: its outputs are, in training, the gradient
-// with the sample's added to it, otherwise the field; then statistics, in training the field, and of solves
-// what they were like (experts, solveColumns) and JᵀJ (experts, N, N).
+// write writes the program of so many samples at once: its outputs are, in training, the gradient
+// with theirs added to it, otherwise the field; then statistics, in training the field, and of solves
+// what they were like (experts, solveColumns) and JᵀJ (experts, N, N), of every sample.
 func (p *plan) write(of loadedKey) (*program, error) {
 	g := &sample{plan: p, loadedKey: of, builder: newBuilder()}
+	if p.together > 1 {
+		g.builder.samples = p.together
+	}
 	if err := g.build(); err != nil {
 		return nil, err
 	}
@@ -123,15 +127,15 @@ type arguments struct {
 func (s *sample) declare() (a arguments) {
 	size, inputs := s.size(), s.System.InputSize()
 	a.params = s.input(s.dtype, s.config.Size())
-	s.given = s.input(f64, inputs)
+	s.given = s.perSample(f64, inputs)
 	if !s.Problem.OnlyInitial() {
-		s.units = s.input(f64, inputs)
+		s.units = s.perSample(f64, inputs)
 	}
 	if s.Corrects {
-		a.field = s.input(f64, size)
+		a.field = s.perSample(f64, size)
 	}
 	if d := s.constraint.Options.Directions; d > 0 {
-		a.directions = s.input(f64, d, size)
+		a.directions = s.perSample(f64, d, size)
 	}
 	if drawn(s.constraint) {
 		total := 0
@@ -139,11 +143,11 @@ func (s *sample) declare() (a arguments) {
 			_, m := rowCounts(s.constraint, set)
 			total += s.constraint.Router.Experts() * m
 		}
-		a.points = s.input(i32, total)
+		a.points = s.perSample(i32, total)
 	}
-	s.scalars = s.input(f64, numberCount)
+	s.scalars = s.perSample(f64, numberCount)
 	if s.training && s.supervised() {
-		a.truth = s.input(f64, size, 1)
+		a.truth = s.perSample(f64, size, 1)
 	}
 	if s.training {
 		a.gradient = s.input(s.dtype, s.config.Size())
@@ -167,7 +171,7 @@ func (s *sample) build() error {
 		base = s.where(s.than("GT", v, 0), v, base)
 	}
 	net := newNetwork(s.builder, s.config, s.Grid.Shape(), s.dtype, s.Spec.Network.Matmul, a.params)
-	out := s.amplify(s.transpose(net.forward(s.transpose(s.networkInput(), 1, 0)), 1, 0))
+	out := s.amplify(s.ofPoints(net.forward(s.ofChannels(s.networkInput()))))
 	if err := s.ansatz(s.components(s.convert(out, f64))); err != nil {
 		return err
 	}
@@ -209,14 +213,38 @@ func (s *sample) build() error {
 		alpha := s.addJumps(s.restrict(ubar), j, relative)
 		var bar value
 		bar, status = s.adjoint(solver, r, alpha)
-		s.outputs = []value{s.add(a.gradient, net.backward(s.transpose(bar, 1, 0))), stats, s.reshape(field, s.size())}
+		s.outputs = []value{s.add(a.gradient, net.backward(s.ofChannels(bar))), stats, s.reshape(field, s.size())}
 	} else {
 		s.outputs = []value{s.reshape(field, s.size()), stats}
 	}
 	if !s.fixed() {
 		s.outputs = append(s.outputs, s.describe(solver, r, status), r.a)
 	}
+	for i := range s.outputs {
+		if each := s.scalars; i > 0 || !s.training { // all but the gradient are of every sample
+			s.align(&s.outputs[i], &each)
+		}
+	}
 	return nil
+}
+
+// ofChannels is a field (P, F) of every sample as the network has it, (F, S P), and ofPoints the inverse.
+func (s *sample) ofChannels(f value) value {
+	if s.samples == 0 {
+		return s.transpose(f, 1, 0)
+	}
+	each := s.scalars
+	s.align(&f, &each)
+	f = f.whole()
+	return s.reshape(s.transpose(f, 2, 0, 1), f.shape[2], f.shape[0]*f.shape[1])
+}
+
+func (s *sample) ofPoints(f value) value {
+	if s.samples == 0 {
+		return s.transpose(f, 1, 0)
+	}
+	f = s.reshape(f, f.shape[0], s.samples, f.shape[1]/s.samples)
+	return s.transpose(f, 1, 2, 0).apart()
 }
 
 // begin sets what the unknowns begin with, and the field to correct.

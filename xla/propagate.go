@@ -92,7 +92,7 @@ func (p *propagator) inverse(f value, transposed bool) value {
 	n, functions := f.shape[1], f.shape[3]
 	parts, half := p.transpose(f, 3, 1, 2, 0), p.half(functions, n)
 	re, im := p.reshape(p.at(parts, 2, 0), half...), p.reshape(p.at(parts, 2, 1), half...)
-	hat := p.emit(half, c128, "stablehlo.complex %s, %s : %s", re.name, im.name, value{shape: half, dtype: c128}.mlir())
+	hat := p.complex(re, im)
 	lines := p.call(append([]int{functions, n}, p.Shape...), f64, "stablehlo.fft %s, type = IRFFT, length = "+list(p.Shape), hat)
 	points := n
 	for _, m := range p.Shape {

@@ -133,8 +133,7 @@ func (t *terms) symbol(term int, transposed bool) value {
 	if transposed {
 		im = t.neg(im)
 	}
-	v := value{shape: re.shape, dtype: c128}
-	return t.emit(re.shape, c128, "stablehlo.complex %s, %s : %s", re.name, im.name, v.mlir())
+	return t.complex(re, im)
 }
 
 // wholes applies the spectral terms of all rows to fields (C P, F): (P, F) each.
