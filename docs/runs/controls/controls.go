@@ -1,6 +1,7 @@
 // Controls measures iterated predictions over their number of passes, one sample at a time on one thread (docs/evidence/paper.md): the
-// relative L2 error, and the processor time of a prediction: go run ./docs/runs/controls SAMPLES FOLDER SEED. FOLDER has runs
-// navier-stokes-demo-{soft,hard,moe,untrained}-SEED, untrained being PI-HC after one step of a rate of 1e-12. Arm "rows" needs no network: the same rows on the same grid are solved by
+// relative L2 error, and the processor time of a prediction: go run ./docs/runs/controls SAMPLES FOLDER SEED [ARM...]. FOLDER has runs
+// navier-stokes-demo-{soft,corrections,hard,moe,untrained}-SEED, untrained being PI-HC after one step of a rate of 1e-12, corrections that from PI-SC (--from, network.basis=1): least
+// squares over what PI-SC's network proposed in a pass and what the passes before added. Arm "rows" needs no network: the same rows on the same grid are solved by
 // Newton's method and GMRES to rounding (internal/discrete), and "classical" is the solver of the dataset on this grid. A line is CSV.
 package main
 
@@ -37,7 +38,11 @@ func main() {
 	log.SetFlags(0)
 	samples, folder, seed := must(strconv.Atoi(os.Args[1])), os.Args[2], os.Args[3]
 	fmt.Println("arm,seed,passes,samples,mean,worst,seconds")
-	for _, arm := range []string{"soft", "hard", "moe", "untrained"} {
+	arms := []string{"soft", "corrections", "hard", "moe", "untrained"}
+	if len(os.Args) > 4 {
+		arms = os.Args[4:]
+	}
+	for _, arm := range arms {
 		run := must(experiment.OpenRun(filepath.Join(folder, fmt.Sprintf("%s-%s-%s", problem, arm, seed))))
 		_, data := load(run, samples)
 		for _, n := range passes {
