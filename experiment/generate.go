@@ -82,23 +82,55 @@ func (x *Experiment) Generate(ctx context.Context, dir string, o Options) (*Gene
 	if err := x.estimateReference(&plan, out, o); err != nil {
 		return nil, err
 	}
-	total := 0
-	for _, s := range plan.Splits {
-		total += s.Count
-	}
 	_, incomplete := data.Open(dir)
 	begin := time.Now()
-	m := o.Stage("generate", total)
-	defer m.End()
-	if err := data.Generate(ctx, dir, plan, func(done, _ int) { m.Set(done, "") }); err != nil || incomplete == nil {
+	stages := &splitStages{o: o, splits: plan.Splits}
+	defer stages.end()
+	if err := data.Generate(ctx, dir, plan, func(done, _ int) { stages.set(done) }); err != nil || incomplete == nil {
 		return out, err // or all has been compared before
 	}
-	m.End()
+	stages.end()
 	warnings, err := checkSolutions(ctx, dir, p, o.Workers, max(leastComparison, time.Since(begin)/2))
 	for _, warning := range warnings {
 		o.warn(&out.Warnings, "%s", warning)
 	}
 	return out, err
+}
+
+// splitStages tell how far a dataset is: samples that are solved take longer than those that are drawn alone, and
+// have stages of their own.
+type splitStages struct {
+	o      Options
+	splits []data.Split
+	stage  *Stage
+	first  int // samples before those of the stage
+	solve  bool
+}
+
+// set tells that so many samples of all splits are there.
+func (s *splitStages) set(done int) {
+	at, group, solve := 0, 0, false // the end and the beginning of the splits of one kind that this sample is among
+	for i, split := range s.splits {
+		if i == 0 || split.Solve != solve {
+			if i > 0 && done <= at {
+				break
+			}
+			group, solve = at, split.Solve
+		}
+		at += split.Count
+	}
+	if s.stage == nil || s.solve != solve || s.first != group {
+		s.end()
+		s.solve, s.first = solve, group
+		s.stage = s.o.Stage(map[bool]string{false: "draw", true: "solve"}[solve], at-group)
+	}
+	s.stage.Set(done-group, "")
+}
+
+func (s *splitStages) end() {
+	if s.stage != nil {
+		s.stage.End()
+	}
 }
 
 // compareGiven compares solutions of a file, nil for none, with those of the rows.
