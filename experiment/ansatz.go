@@ -90,6 +90,9 @@ func (d *draft) addAnsatz(p *pde.Problem, add func(text, comment, what string) b
 			text = "{" + text + "}"
 		}
 		what := "meets " + strings.Join(held, ", ") + " exactly"
+		if len(e.kept) > 0 {
+			what += ", and keeps the mean over space of " + words.List(e.kept)
+		}
 		if !add("ansatz: "+text, "Added by pihc init: fields are offset + multiplier * (basis of the network), which\n# "+what+".", what) {
 			d.added = append(d.added, "note: no ansatz is added, since its expressions are too long for a file or it has another: all conditions stay rows")
 			return nil
@@ -105,6 +108,7 @@ type exactAnsatz struct {
 	lengths     []map[string]float64 // of S
 	jumps       bool                 // initial conditions miss those of walls
 	parts, held []string             // each ansatz as a file has it; the conditions they meet
+	kept        []string             // unknowns whose mean over space stays that of the offset
 	disagree    map[string]bool      // conditions that could be met but for others
 }
 
@@ -121,10 +125,12 @@ func (e *exactAnsatz) find(misfit float64) error {
 			return err
 		}
 		if ok {
-			for c := range all {
-				e.add(c, all[c])
-			}
 			e.held = met
+			for c := range all {
+				if err := e.add(&q, c); err != nil {
+					return err
+				}
+			}
 			return nil
 		}
 	}
@@ -152,8 +158,10 @@ func (e *exactAnsatz) find(misfit float64) error {
 			}
 		}
 		if len(met) > 0 {
-			e.add(c, a)
 			e.held = append(e.held, met...)
+			if err := e.add(with(e.p, c, a), c); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -186,13 +194,31 @@ func slopeLengths(p *pde.Problem, unknown int, met []string) (tries []map[string
 	return tries
 }
 
-// add adds an unknown's ansatz to the parts.
-func (e *exactAnsatz) add(unknown int, a pde.Ansatz) {
+// with is a problem with another ansatz of an unknown.
+func with(p *pde.Problem, unknown int, a pde.Ansatz) *pde.Problem {
+	q := *p
+	q.Unknowns = slices.Clone(q.Unknowns)
+	q.Unknowns[unknown].Ansatz = a
+	return &q
+}
+
+// add adds an unknown's ansatz, that of q, to the parts: without the mean of the basis where solutions keep theirs.
+func (e *exactAnsatz) add(q *pde.Problem, unknown int) error {
+	a := q.Unknowns[unknown].Ansatz
+	keeps, err := q.KeepsMean(unknown)
+	if err != nil {
+		return err
+	}
+	if keeps {
+		a.RemoveMean = true
+		e.kept = append(e.kept, q.Unknowns[unknown].Name)
+	}
 	part := ansatzText(a)
 	if len(e.p.Unknowns) > 1 {
 		part = e.p.Unknowns[unknown].Name + ": " + part
 	}
 	e.parts = append(e.parts, part)
+	return nil
 }
 
 // of is the ansatz of an unknown, with the lengths of S, and the conditions that it meets.
@@ -206,10 +232,7 @@ func (e *exactAnsatz) of(c int, lengths map[string]float64) (a pde.Ansatz, met [
 		}
 		ok := false
 		if !e.jumps && err == nil {
-			q := *e.p
-			q.Unknowns = slices.Clone(q.Unknowns)
-			q.Unknowns[c].Ansatz = a
-			ok, err = meets(&q, met)
+			ok, err = meets(with(e.p, c, a), met)
 		}
 		return ok
 	})
@@ -233,6 +256,9 @@ func ansatzText(a pde.Ansatz) string {
 	}
 	if a.Duhamel {
 		keys = append(keys, "duhamel: true")
+	}
+	if a.RemoveMean {
+		keys = append(keys, "projection: remove-mean")
 	}
 	return "{" + strings.Join(keys, ", ") + "}"
 }

@@ -148,11 +148,13 @@ func (l *loader) problem() *Problem {
 		p.Unknowns = append(p.Unknowns, Unknown{Name: name.Text, Initial: -1})
 	}
 	l.mathematical(p)
+	free := map[string]*expr.Expr{} // values of the free ones
 	for name, v := range f.Constants.All() {
-		value := l.number(v, "constant "+name)
+		var value float64
+		value, l.values[name] = l.constant(v, "constant "+name, free)
 		p.Constants = append(p.Constants, Constant{name, value})
-		if l.values[name] = expr.Const(value); slices.Contains(l.freed, name) {
-			l.values[name] = expr.Variable(name)
+		if slices.Contains(l.freed, name) {
+			free[name], l.values[name] = expr.Const(value), expr.Variable(name)
 		}
 	}
 	l.axes(p)
@@ -241,14 +243,34 @@ func (l *loader) number(s config.Scalar, what string) float64 {
 	if v, ok := s.Number(); ok {
 		return v
 	}
-	v, ok := l.expression(what, s, nil).Constant()
-	if !ok {
+	return l.finite(s, what, l.expression(what, s, nil))
+}
+
+// finite is the value of an expression of constants, 0 after an error.
+func (l *loader) finite(s config.Scalar, what string, e *expr.Expr) float64 {
+	v, ok := e.Constant()
+	switch {
+	case !ok:
 		l.report(s.Pos.Errorf("%s: %q is not a number or an expression of constants", what, s.Text))
-	} else if math.IsNaN(v) || math.IsInf(v, 0) {
+	case math.IsNaN(v) || math.IsInf(v, 0):
 		l.report(s.Pos.Errorf("%s: %q is not a finite number", what, s.Text))
-		return 0
+	default:
+		return v
 	}
-	return v
+	return 0
+}
+
+// constant is a constant's value, and what stands for it: an expression where it is one of constants that are free, with the values given.
+func (l *loader) constant(s config.Scalar, what string, free map[string]*expr.Expr) (float64, *expr.Expr) {
+	if v, ok := s.Number(); ok {
+		return v, expr.Const(v)
+	}
+	e := l.expression(what, s, nil)
+	v := l.finite(s, what, e.Substitute(free))
+	if len(e.Variables()) > 0 {
+		return v, e
+	}
+	return v, expr.Const(v)
 }
 
 // maxFileOperations bounds the operations of all expressions of a file, of which what several share counts once. The

@@ -38,7 +38,10 @@ func newMinimiser(sys *pde.System, scale func(set *pde.RowSet) float64, sample [
 		m.each += float64(len(own.Points) * len(own.Terms))
 	}
 	s.fixed = fixes(sys)
-	means := slices.ContainsFunc(sys.Problem.Unknowns, func(u pde.Unknown) bool { return u.Ansatz.RemoveMean }) // a mean has every value
+	means := false // to be fixed, of which each has every value
+	for c, u := range sys.Problem.Unknowns {
+		means = means || u.Ansatz.RemoveMean && !keptByRows(sys.Problem, c)
+	}
 	if dense, ok := s.tabulate(0); ok && !dense && !means {
 		s.arrange(true)
 		width := float64(s.lower + 1)
@@ -46,6 +49,15 @@ func newMinimiser(sys *pde.System, scale func(set *pde.RowSet) float64, sample [
 	}
 	m.state = s.newState(sample)
 	return m
+}
+
+// keptByRows reports whether the rows keep the mean of an unknown, so that an ansatz that removes it from the basis fixes nothing more.
+func keptByRows(p *pde.Problem, unknown int) bool {
+	q := *p
+	q.Unknowns = slices.Clone(q.Unknowns)
+	q.Unknowns[unknown].Ansatz.RemoveMean = false
+	kept, err := q.KeepsMean(unknown)
+	return err == nil && kept
 }
 
 // minimise moves u, near the minimiser, to it, and returns the number of steps.

@@ -175,8 +175,9 @@ func (r *Refinement) Stepper() string {
 	return "ETDRK4"
 }
 
-// Solve solves for the inputs of a sample, and calls each with every solution that is the best so far. Where the tolerance is not met
-// within some minutes of work, the last one is returned as it is; so it is, with ctx's error, when ctx ends. Other errors leave no solution.
+// Solve solves for the inputs of a sample, and calls each with every solution. Where the tolerance is not met within some minutes of work, or finer
+// grids only get further from each other, the one with the least estimate is returned; so it is, with ctx's error, when ctx ends. Other errors leave
+// no solution.
 func (r *Refinement) Solve(ctx context.Context, inputs []float64, each func(Refined)) (Refined, error) {
 	best, err := r.search(ctx, inputs, each)
 	if !r.implicit && (errors.Is(err, errShortSteps) || errors.Is(best.Short, errShortSteps)) {
@@ -188,8 +189,8 @@ func (r *Refinement) Solve(ctx context.Context, inputs []float64, each func(Refi
 
 func (r *Refinement) search(ctx context.Context, inputs []float64, each func(Refined)) (Refined, error) {
 	s := &search{Refinement: r, inputs: inputs, fields: map[level][]float64{}, steps: map[level]int{}}
-	var best Refined
-	failures := 0
+	var best, least Refined // the last one, and that with the least estimate
+	failures, worse := 0, 0
 	if r.marches && !r.implicit && !r.chosen {
 		if err := s.choose(ctx); err != nil {
 			return best, err
@@ -210,20 +211,42 @@ func (r *Refinement) search(ctx context.Context, inputs []float64, each func(Ref
 			if best.Error() <= s.tolerance { // a third level was for the estimate alone
 				return best, nil
 			}
-			best.Short = fmt.Errorf("on %s: %w", words.Shape(refined(s.grid, s.refine(at)).Shape()), err)
-			return best, nil
+			least.Short = fmt.Errorf("on %s: %w", words.Shape(refined(s.grid, s.refine(at)).Shape()), err)
+			return least, nil
 		default:
-			return best, err
+			return least, err
 		}
+		before := best
 		best = s.refined(at)
 		each(best)
 		next, err := s.next(ctx, at, &best)
-		if err != nil || next == at {
-			return best, err
+		if before.Field == nil || !(best.Error() >= worsening*before.Error()) {
+			worse = 0
+		} else {
+			worse++
+		}
+		if least.Field == nil || best.Error() <= least.Error() {
+			least = best
+		}
+		switch {
+		case err != nil:
+			return least, err
+		case next == at:
+			if best.Error() > least.Error() && best.Short != nil {
+				least.Short = best.Short
+				return least, nil
+			}
+			return best, nil
+		case worse == 2:
+			least.Short = errors.New("solutions on finer grids are further from each other: rounding, divided by powers of the steps? Higher `order` of derivatives needs fewer points")
+			return least, nil
 		}
 		at = next
 	}
 }
+
+// worsening is how many times as large an estimate is that finer grids have made worse.
+const worsening = 4
 
 // finer is the level with one refinement more in space.
 func (l level) finer() level { return level{l.space + 1, l.time} }

@@ -1,0 +1,189 @@
+package pde
+
+import (
+	"math"
+
+	"pihc/grid"
+)
+
+// KeepsMean reports whether the mean over space of an unknown is, in every solution, that of the offset of its ansatz, so
+// that a basis without means (Ansatz.RemoveMean) holds all solutions: the axes of space are periodic, the ansatz begins
+// with its offset, which is not the solution already (a linear equation by Duhamel's formula), and the mean of a residual depends on that of the unknown's derivative in time alone. Whether it does is
+// tried on fields of a few waves, which differences of periodic fields sum up without an error of their own.
+func (p *Problem) KeepsMean(unknown int) (bool, error) {
+	a := &p.Unknowns[unknown].Ansatz
+	if p.Steady || a.RemoveMean || a.Duhamel && p.allLinear() {
+		return false, nil
+	}
+	points := map[string]int{}
+	for i, axis := range p.Axes {
+		if i > 0 && (axis.Boundary != grid.Periodic || a.Multiplier.DependsOn(axis.Name)) {
+			return false, nil
+		}
+		points[axis.Name] = min(axis.Points, meanPoints)
+	}
+	g, err := p.Grid(points)
+	if err != nil {
+		return false, err
+	}
+	s, err := p.Discretize(g)
+	if err != nil {
+		return false, err
+	}
+	inputs := make([]float64, s.InputSize())
+	for i := range s.Inputs {
+		for q, v := 0, s.Inputs[i].Of(inputs); q < len(v); q++ {
+			v[q] = 1 + 0.2*math.Sin(float64(2+i)+2*math.Pi*float64(q)/float64(len(v)))
+		}
+	}
+	order := s.meanOrder(unknown, inputs)
+	return order > 0 && s.offsetKeeps(unknown, order, inputs), nil
+}
+
+// allLinear reports whether residuals are linear in unknowns and terms, with constants.
+func (p *Problem) allLinear() bool {
+	names := p.UnknownNames()
+	for _, t := range p.Terms {
+		names = append(names, t.Name)
+	}
+	for _, r := range p.Residuals {
+		for _, name := range names {
+			if _, constant := r.Expr.Diff(name).Constant(); !constant {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+const (
+	// meanPoints is the number of points along an axis with which KeepsMean tries.
+	meanPoints = 20
+	// meanRounding is what rounding leaves of a sum, relative to its terms.
+	meanRounding = 1e-8
+)
+
+// waves is a field (C, P) of a few waves in space, which change in time as its means do.
+func (s *System) waves() []float64 {
+	field, index := make([]float64, s.FieldSize()), make([]int, len(s.Grid.Axes))
+	for c := range s.Problem.Unknowns {
+		part := field[c*s.Grid.Size():][:s.Grid.Size()]
+		for q := range part {
+			s.Grid.Unravel(q, index)
+			phase := make([]float64, len(index)) // of the circle of every axis
+			for i, axis := range s.Grid.Axes {
+				phase[i] = 2 * math.Pi * float64(index[i]) / float64(axis.Points)
+			}
+			t := phase[0] / (2 * math.Pi)
+			v, shift := 1+float64(c+1)*0.1*math.Sin(2*t+float64(c))+0.05*t*t, 1+float64(c)
+			for i := 1; i < len(index); i++ {
+				v += 0.1 * math.Sin(phase[i]+shift+t) * (1 + 0.5*math.Cos(phase[1]*2+3*t*shift))
+				v += 0.07 * math.Cos(2*phase[i]-shift*t)
+			}
+			part[q] = v
+		}
+	}
+	return field
+}
+
+// meanOrder is the order of the derivative in time of an unknown whose mean is all that the mean of a residual depends on: 1, or 2 where
+// there is none of first order beside it; 0 where there is no such residual.
+func (s *System) meanOrder(unknown int, inputs []float64) int {
+	p, u, width := s.Problem, s.waves(), s.SliceSize()
+	for i, set := range s.Residuals() {
+		if v, ok := p.Residuals[i].Weight.Constant(); !ok || v == 0 {
+			continue
+		}
+		rows, e := s.NewPointRows(set, set.Points), s.NewRowEvaluator(len(set.Points))
+		rows.Prepare()
+		rows.SetInputs(inputs)
+		var z [][]float64
+		first, second := -1, -1 // terms that are derivatives in time of the unknown
+		for j, t := range set.Terms {
+			all, some := make([]float64, s.Grid.Size()), make([]float64, len(set.Points))
+			s.Terms[t].Apply(all, u[s.Terms[t].Of*s.Grid.Size():][:s.Grid.Size()])
+			for r, q := range set.Points {
+				some[r] = all[q]
+			}
+			z = append(z, some)
+			if t < len(p.Unknowns) || s.Terms[t].Of != unknown {
+				continue
+			}
+			term := &p.Terms[t-len(p.Unknowns)]
+			switch order, edge := term.inTime(p.Axes[0].Name); {
+			case edge || order == 0 || term.inSpace(p.Axes[0].Name) > 0:
+			case order == 1:
+				first = j
+			case order == 2:
+				second = j
+			}
+		}
+		if first < 0 && second < 0 || first >= 0 && second >= 0 {
+			continue
+		}
+		order, time := 1, max(first, second)
+		if second >= 0 {
+			order = 2
+		}
+		values := e.Eval(rows, 0, z, 0, len(set.Points))[0]
+		if sameMeans(values, z[time], set.Points, width) {
+			return order
+		}
+	}
+	return 0
+}
+
+// sameMeans reports whether the means of x over the slices of a grid are those of y times one number that is not zero.
+func sameMeans(x, y []float64, points []int32, width int) bool {
+	sums := map[int][2]float64{}
+	size := 0.0
+	for r, q := range points {
+		at := int(q) / width
+		sum := sums[at]
+		sums[at] = [2]float64{sum[0] + x[r], sum[1] + y[r]}
+		size += math.Abs(x[r])
+	}
+	xy, yy := 0.0, 0.0
+	for _, sum := range sums {
+		xy, yy = xy+sum[0]*sum[1], yy+sum[1]*sum[1]
+	}
+	factor := xy / yy
+	if len(sums) < 3 || !(math.Abs(factor)*math.Sqrt(yy) > 1e-6*size/float64(len(sums))) {
+		return false
+	}
+	for _, sum := range sums {
+		if !(math.Abs(sum[0]-factor*sum[1]) <= meanRounding*size/float64(len(sums))) {
+			return false
+		}
+	}
+	return true
+}
+
+// offsetKeeps reports whether the ansatz of an unknown begins with its offset, whose mean over space has no derivative in time of the order.
+func (s *System) offsetKeeps(unknown, order int, inputs []float64) bool {
+	size, width := s.Grid.Size(), s.SliceSize()
+	a := &s.Problem.Unknowns[unknown].Ansatz
+	if mu := s.Multiplier(); !a.Duhamel && (mu == nil || mu[unknown*size] != 0) {
+		return false
+	}
+	field := make([]float64, s.FieldSize())
+	s.Offset(field, inputs)
+	var means []float64
+	for lo := unknown * size; lo < (unknown+1)*size; lo += width {
+		sum := 0.0
+		for _, v := range field[lo : lo+width] {
+			sum += v
+		}
+		means = append(means, sum/float64(width))
+	}
+	step := 0.0
+	if order == 2 {
+		step = means[1] - means[0]
+	}
+	for i, m := range means {
+		if !(math.Abs(m-means[0]-float64(i)*step) <= meanRounding*(1+math.Abs(means[0]))) {
+			return false
+		}
+	}
+	return true
+}
