@@ -3,13 +3,15 @@ package pde
 import (
 	"math"
 
+	"pihc/expr"
 	"pihc/grid"
 )
 
 // KeepsMean reports whether the mean over space of an unknown is, in every solution, that of the offset of its ansatz, so
 // that a basis without means (Ansatz.RemoveMean) holds all solutions: the axes of space are periodic, the ansatz begins
-// with its offset, which is not the solution already (a linear equation by Duhamel's formula), and the mean of a residual depends on that of the unknown's derivative in time alone. Whether it does is
-// tried on fields of a few waves, which differences of periodic fields sum up without an error of their own.
+// with its offset, which is not the solution already (a linear equation by Duhamel's formula), and the mean of a residual
+// depends on that of the unknown's derivative in time alone. Whether it does is tried on fields of a few waves, over which
+// differences of periodic fields sum up without an error of their own.
 func (p *Problem) KeepsMean(unknown int) (bool, error) {
 	a := &p.Unknowns[unknown].Ansatz
 	if p.Steady || a.RemoveMean || a.Duhamel && p.allLinear() {
@@ -94,22 +96,14 @@ func (s *System) meanOrder(unknown int, inputs []float64) int {
 		if v, ok := p.Residuals[i].Weight.Constant(); !ok || v == 0 {
 			continue
 		}
-		rows, e := s.NewPointRows(set, set.Points), s.NewRowEvaluator(len(set.Points))
-		rows.Prepare()
-		rows.SetInputs(inputs)
-		var z [][]float64
+		rows := s.NewRowValues(set, set.Points)
+		values := rows.Eval(0, u, inputs)[0]
 		first, second := -1, -1 // terms that are derivatives in time of the unknown
 		for j, t := range set.Terms {
-			all, some := make([]float64, s.Grid.Size()), make([]float64, len(set.Points))
-			s.Terms[t].Apply(all, u[s.Terms[t].Of*s.Grid.Size():][:s.Grid.Size()])
-			for r, q := range set.Points {
-				some[r] = all[q]
-			}
-			z = append(z, some)
-			if t < len(p.Unknowns) || s.Terms[t].Of != unknown {
+			term, ok := s.Term(t)
+			if !ok || term.Of != unknown {
 				continue
 			}
-			term := &p.Terms[t-len(p.Unknowns)]
 			switch order, edge := term.inTime(p.Axes[0].Name); {
 			case edge || order == 0 || term.inSpace(p.Axes[0].Name) > 0:
 			case order == 1:
@@ -125,8 +119,7 @@ func (s *System) meanOrder(unknown int, inputs []float64) int {
 		if second >= 0 {
 			order = 2
 		}
-		values := e.Eval(rows, 0, z, 0, len(set.Points))[0]
-		if sameMeans(values, z[time], set.Points, width) {
+		if sameMeans(values, rows.Terms.Values[time], set.Points, width) {
 			return order
 		}
 	}
@@ -159,12 +152,16 @@ func sameMeans(x, y []float64, points []int32, width int) bool {
 	return true
 }
 
-// offsetKeeps reports whether the ansatz of an unknown begins with its offset, whose mean over space has no derivative in time of the order.
+// offsetKeeps reports whether the ansatz of an unknown begins with its offset, of second order with its rate too, and the offset's mean over space has no
+// derivative in time of the order.
 func (s *System) offsetKeeps(unknown, order int, inputs []float64) bool {
 	size, width := s.Grid.Size(), s.SliceSize()
-	a := &s.Problem.Unknowns[unknown].Ansatz
-	if mu := s.Multiplier(); !a.Duhamel && (mu == nil || mu[unknown*size] != 0) {
-		return false
+	a, time := &s.Problem.Unknowns[unknown].Ansatz, s.Problem.Axes[0]
+	begin := map[string]*expr.Expr{time.Name: expr.Const(s.Grid.Axes[0].Coordinate(0))}
+	for m, i := a.Multiplier, 0; i < order && !a.Duhamel; m, i = m.Diff(time.Name), i+1 {
+		if v, ok := m.Substitute(begin).Constant(); !ok || v != 0 {
+			return false
+		}
 	}
 	field := make([]float64, s.FieldSize())
 	s.Offset(field, inputs)

@@ -42,6 +42,10 @@ ansatz: {offset: u0, multiplier: t}`, true},
 ansatz: {offset: "u0 + 0.1*t", multiplier: "t^2"}`, false},
 		{"waves", second + `residual: {expression: u_tt - u_xx}
 ansatz: {offset: "u0 + 0.1*t", multiplier: "t^2"}`, true},
+		{"waves whose rate at the start is a row", second + `residual: {expression: u_tt - u_xx}
+ansatz: {offset: u0, multiplier: t}`, false},
+		{"waves by Duhamel's formula", second + `residual: {expression: u_tt - u_xx + u_x*u_xx}
+ansatz: {offset: "u0 + 0.1*t", duhamel: true}`, true},
 		{"an offset that goes elsewhere", second + `residual: {expression: u_tt - u_xx}
 ansatz: {offset: "u0 + 0.1*t^2", multiplier: "t^2"}`, false},
 		{"damped waves", second + `residual: {expression: u_tt + u_t - u_xx}

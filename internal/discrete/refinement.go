@@ -176,8 +176,8 @@ func (r *Refinement) Stepper() string {
 }
 
 // Solve solves for the inputs of a sample, and calls each with every solution. Where the tolerance is not met within some minutes of work, or finer
-// grids only get further from each other, the one with the least estimate is returned; so it is, with ctx's error, when ctx ends. Other errors leave
-// no solution.
+// grids only get further from each other, the last one before estimates grew is returned; so it is, with ctx's error, when ctx ends. Other errors
+// leave no solution.
 func (r *Refinement) Solve(ctx context.Context, inputs []float64, each func(Refined)) (Refined, error) {
 	best, err := r.search(ctx, inputs, each)
 	if !r.implicit && (errors.Is(err, errShortSteps) || errors.Is(best.Short, errShortSteps)) {
@@ -189,7 +189,7 @@ func (r *Refinement) Solve(ctx context.Context, inputs []float64, each func(Refi
 
 func (r *Refinement) search(ctx context.Context, inputs []float64, each func(Refined)) (Refined, error) {
 	s := &search{Refinement: r, inputs: inputs, fields: map[level][]float64{}, steps: map[level]int{}}
-	var best, least Refined // the last one, and that with the least estimate
+	var best, sound Refined // the last one, and the last before estimates grew
 	failures, worse := 0, 0
 	if r.marches && !r.implicit && !r.chosen {
 		if err := s.choose(ctx); err != nil {
@@ -211,35 +211,31 @@ func (r *Refinement) search(ctx context.Context, inputs []float64, each func(Ref
 			if best.Error() <= s.tolerance { // a third level was for the estimate alone
 				return best, nil
 			}
-			least.Short = fmt.Errorf("on %s: %w", words.Shape(refined(s.grid, s.refine(at)).Shape()), err)
-			return least, nil
+			sound.Short = fmt.Errorf("on %s: %w", words.Shape(refined(s.grid, s.refine(at)).Shape()), err)
+			return sound, nil
 		default:
-			return least, err
+			return sound, err
 		}
 		before := best
 		best = s.refined(at)
 		each(best)
 		next, err := s.next(ctx, at, &best)
-		if before.Field == nil || !(best.Error() >= worsening*before.Error()) {
-			worse = 0
-		} else {
+		if before.Field != nil && best.Error() >= worsening*before.Error() {
 			worse++
-		}
-		if least.Field == nil || best.Error() <= least.Error() {
-			least = best
+		} else {
+			worse, sound = 0, best
 		}
 		switch {
 		case err != nil:
-			return least, err
-		case next == at:
-			if best.Error() > least.Error() && best.Short != nil {
-				least.Short = best.Short
-				return least, nil
-			}
+			return sound, err
+		case next == at && best.Short == nil:
 			return best, nil
+		case next == at:
+			sound.Short = best.Short
+			return sound, nil
 		case worse == 2:
-			least.Short = errors.New("solutions on finer grids are further from each other: rounding, divided by powers of the steps? Higher `order` of derivatives needs fewer points")
-			return least, nil
+			sound.Short = errors.New("solutions on finer grids are further from each other: rounding, divided by powers of the steps? Higher `order` of derivatives needs fewer points")
+			return sound, nil
 		}
 		at = next
 	}

@@ -83,7 +83,7 @@ conditions: {a: {at: {t: low}, expression: u - u0}}
 	}
 }
 
-// Where rounding grows with every grid, that with the least estimate is kept, and no finer ones are tried.
+// Where rounding grows with every grid, the last solution before that is kept, also when interrupted, and no finer ones are tried.
 func TestRefinementRounding(t *testing.T) {
 	p := load(t, `axes: {t: {range: [0, 1], points: 9, boundary: nodes}, x: {range: [0, 20], points: 96, boundary: periodic}}
 terms: {u_t: {axis: t, derivative: 1}, u6: {axis: x, derivative: 6, order: 2}, u_xx: {axis: x, derivative: 2}}
@@ -94,15 +94,21 @@ conditions: {a: {at: {t: low}, expression: u - u0}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	least := math.Inf(1)
-	x, err := NewRefinement(p, g, 1e-6).Solve(context.Background(), onSpace(g, func(x []float64) float64 { return math.Sin(math.Pi * x[0] / 5) }), func(x Refined) {
-		t.Logf("%v: %.2g", x.Grid.Shape(), x.Error())
-		least = min(least, x.Error())
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if x.Error() != least || x.Short == nil || !strings.Contains(x.Short.Error(), "rounding") {
-		t.Errorf("the estimate kept is %g of %g at least; %v", x.Error(), least, x.Short)
+	for _, interrupted := range []bool{false, true} {
+		ctx, cancel := context.WithCancel(context.Background())
+		least := math.Inf(1)
+		x, err := NewRefinement(p, g, 1e-6).Solve(ctx, onSpace(g, func(x []float64) float64 { return math.Sin(math.Pi * x[0] / 5) }), func(x Refined) {
+			t.Logf("%v: %.2g", x.Grid.Shape(), x.Error())
+			if least = min(least, x.Error()); interrupted && x.Error() > least {
+				cancel()
+			}
+		})
+		cancel()
+		if x.Error() != least || interrupted != errors.Is(err, context.Canceled) {
+			t.Errorf("the estimate kept is %g of %g at least; %v", x.Error(), least, err)
+		}
+		if !interrupted && (x.Short == nil || !strings.Contains(x.Short.Error(), "rounding")) {
+			t.Errorf("what is said is %v", x.Short)
+		}
 	}
 }
