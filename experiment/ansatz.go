@@ -89,7 +89,10 @@ func (d *draft) addAnsatz(p *pde.Problem, add func(text, comment, what string) b
 		if len(p.Unknowns) > 1 {
 			text = "{" + text + "}"
 		}
-		what := "meets " + strings.Join(held, ", ") + " exactly"
+		what := "is smooth, as solutions are"
+		if len(held) > 0 {
+			what = "meets " + strings.Join(held, ", ") + " exactly"
+		}
 		if len(e.kept) > 0 {
 			what += ", and keeps the mean over space of " + words.List(e.kept)
 		}
@@ -143,7 +146,10 @@ func (e *exactAnsatz) find(misfit float64) error {
 			return rough(e.p, c, misfit)
 		}
 		var tries []map[string]float64
-		if len(e.lengths[c]) == 0 {
+		switch {
+		case e.p.Steady && len(e.p.Rough(c)) == 0 && len(e.lengths[c]) > 0: // unless a multiplier meets more
+			tries = append(tries, nil)
+		case !e.p.Steady && len(e.lengths[c]) == 0:
 			tries = slopeLengths(e.p, c, met)
 		}
 		for _, lengths := range tries {
@@ -157,7 +163,7 @@ func (e *exactAnsatz) find(misfit float64) error {
 				a, met, e.disagree = smooth, more, tried.disagree
 			}
 		}
-		if len(met) > 0 {
+		if len(met) > 0 || len(a.Smooth) > 0 {
 			e.held = append(e.held, met...)
 			if err := e.add(with(e.p, c, a), c); err != nil {
 				return err
@@ -170,21 +176,17 @@ func (e *exactAnsatz) find(misfit float64) error {
 // slopeSteps is the length of S, in steps of an axis, where it is there to meet slopes.
 const slopeSteps = 2
 
-// slopeLengths are the lengths of S along axes of space with nodes and derivatives of second order, where it meets the conditions, one at each
+// slopeLengths are the lengths of S of a problem in time along axes of space with nodes and derivatives of second order, where it meets the conditions, one at each
 // end, of which some have derivatives and are not among those met: no multiplier meets a slope whatever the basis is. All such axes come first,
 // then each alone.
 func slopeLengths(p *pde.Problem, unknown int, met []string) (tries []map[string]float64) {
 	all := map[string]float64{}
 	for i, a := range p.Axes {
 		left := slices.ContainsFunc(p.Conditions, func(c pde.Rows) bool {
-			return c.At[a.Name] != "" && !slices.Contains(met, c.Name) && slices.ContainsFunc(p.Terms, func(t pde.Term) bool {
-				return c.Expr.DependsOn(t.Name) && slices.ContainsFunc(t.Factors, func(f pde.Factor) bool {
-					return f.Edge == nil && f.Scheme.Derivative > 0 || f.Edge != nil && f.Edge.Derivative > 0
-				})
-			})
+			return c.At[a.Name] != "" && !slices.Contains(met, c.Name) && p.HasDerivative(c)
 		})
-		if left && (p.Steady || i > 0) && a.Boundary == grid.Nodes && p.Smooths(unknown, i) == nil {
-			all[a.Name] = model.Rounded(slopeSteps * a.Step())
+		if length := model.Rounded(slopeSteps * a.Step()); left && i > 0 && a.Boundary == grid.Nodes && p.Smooths(unknown, i) == nil && p.FreeEnds(unknown, i) == [2]bool{} {
+			all[a.Name] = length
 			tries = append(tries, map[string]float64{a.Name: all[a.Name]})
 		}
 	}
@@ -253,6 +255,9 @@ func ansatzText(a pde.Ansatz) string {
 	}
 	if len(lengths) > 0 {
 		keys = append(keys, "smooth: {"+strings.Join(lengths, ", ")+"}")
+	}
+	if len(a.Leaves) > 0 {
+		keys = append(keys, "leaves: ["+strings.Join(a.Leaves, ", ")+"]")
 	}
 	if a.Duhamel {
 		keys = append(keys, "duhamel: true")

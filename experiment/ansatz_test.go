@@ -136,10 +136,11 @@ reference: {solver: discrete}
 		}
 	}
 	for _, test := range []struct{ name, src, ansatz, rows string }{
-		{"four walls", fmt.Sprintf(plane, "sine", "u", "u", "u", "u"), `{multiplier: "16*(y*(1 - y)*x*(1 - x))"}`, ""},
-		{"drawn along one", fmt.Sprintf(plane, "sine", "u - f", "u", "u", "u"), `{offset: "f*(1 - y)", multiplier: "16*(y*(1 - y)*x*(1 - x))"}`, ""},
-		{"corners that disagree", fmt.Sprintf(plane, "cosine", "u - f", "u", "u", "u"), `{offset: "f*(1 - y)", multiplier: "4*(y*(1 - y))"}`, "west, east (which disagree with others where they meet)"},
-		{"a flux", fmt.Sprintf(plane, "sine", "u - f", "u", "u", "flux"), `{offset: "f*(1 - y)", multiplier: "4*(y*(1 - y)*x)"}`, "east (no multiplier"},
+		{"four walls", fmt.Sprintf(plane, "sine", "u", "u", "u", "u"), `{smooth: {x: 0.09, y: 0.09}}: meets west, east, south, north exactly`, ""},
+		{"drawn along one", fmt.Sprintf(plane, "sine", "u - f", "u", "u", "u"), `{offset: "f*(1 - y)", smooth: {x: 0.09, y: 0.09}}: meets west, east, south, north exactly`, ""},
+		{"corners that disagree", fmt.Sprintf(plane, "cosine", "u - f", "u", "u", "u"), `{smooth: {x: 0.09, y: 0.09}, leaves: [south]}: meets west, east, north exactly`, "south (which disagree with others where they meet)"},
+		{"a flux", fmt.Sprintf(plane, "sine", "u - f", "u", "u", "flux"), `{offset: "f*(1 - y)", smooth: {x: 0.11, y: 0.11}, leaves: [east]}: meets west, south, north exactly`, "east (which disagree with others where they meet)"},
+		{"a wall of its own kind", fmt.Sprintf(plane, "sine", "u", "u", "u", "flux + u^4"), `{smooth: {x: 0.09, y: 0.09}}: meets west, south, north exactly`, "east (no multiplier"},
 		{"start and walls", fmt.Sprintf(rod, "nodes", "u0", "u", "u"), `{offset: "u0", multiplier: "4*(t*x*(1 - x))"}`, ""},
 		{"walls that move", fmt.Sprintf(rod, "nodes", "u0", "u - sin(t)", "u"), `{offset: "sin(t)*(1 - x) + u0", multiplier: "4*(t*x*(1 - x))"}`, ""},
 		{"walls that disagree with the start", fmt.Sprintf(rod, "nodes", "u0", "u - 1", "u"), "", "start, left, right (initial conditions miss those of the walls by"},
@@ -154,7 +155,7 @@ reference: {solver: discrete}
 		{"a slope that agrees with the start", fmt.Sprintf(rod, "nodes", "u0*x*(1 - x)^2", "u", "flux"), `{offset: "u0*x*(1 - x)^2", multiplier: "t", smooth: {x: 0.12}}: meets start, left, right exactly`, ""},
 		{"a wall that radiates", fmt.Sprintf(rod, "nodes", "(2 - x + u0*(1 - x)^2)", "u - 2", "flux + u"), `{offset: "2 - x + u0*(1 - x)^2", multiplier: "t", smooth: {x: 0.12}}: meets start, left, right exactly`, ""},
 		{"one that moves", fmt.Sprintf(rod, "nodes", "u0*(1 - x)^2", "u - t", "flux + u - 3*t"), `{offset: "t*(1 - 0.5*x) + 1.5*(t*x) + u0*(1 - x)^2", multiplier: "t", smooth: {x: 0.12}}: meets start, left, right exactly`, ""},
-		{"walls that radiate, along an axis whose ends disagree with those of another", strings.Replace(fmt.Sprintf(plane, "sine", "foot - u", "head + u", "u - q", "flux + 2*u"), "  flux:", "  foot: {axis: y, edge: low, at: wall, derivative: 1, points: 3}\n  head: {axis: y, edge: high, at: wall, derivative: 1, points: 3}\n  flux:", 1), `{offset: "q*(1 - 0.6666666666666666*x)", smooth: {x: 0.17}}: meets west, east exactly`, "south, north"},
+		{"walls that radiate, along an axis whose ends disagree with those of another", strings.Replace(fmt.Sprintf(plane, "sine", "foot - u", "head + u", "u - q", "flux + 2*u"), "  flux:", "  foot: {axis: y, edge: low, at: wall, derivative: 1, points: 3}\n  head: {axis: y, edge: high, at: wall, derivative: 1, points: 3}\n  flux:", 1), `{smooth: {x: 0.09, y: 0.09}, leaves: [west]}: meets east, south, north exactly`, "west (which disagree"},
 		{"clamped", fmt.Sprintf(beam, 1, "x*(1 - x)"), `{offset: "x*(1 - x)*u0", multiplier: "(t/0.1)^2", smooth: {x: 0.15}}: meets start, rest, left, lower, right, upper exactly`, ""},
 		{"simply supported", fmt.Sprintf(beam, 2, "1"), `{offset: "u0", duhamel: true}: meets start, rest, left, right, lower, upper exactly`, ""},
 		{"a free end", strings.NewReplacer("high}, expression: u}", "high}, expression: 3*shear}", "u_tt + u_xxxx", "u_tt + u_xxxx - 100*u0").Replace(fmt.Sprintf(beam, 2, "0")), `{multiplier: "(t/0.1)^2", smooth: {x: 0.15}}: meets start, rest, left, lower, right, upper exactly`, ""},

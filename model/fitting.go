@@ -24,6 +24,8 @@ const (
 	mostMisfitPoints = 1 << 18
 	// smoothing is a tenth of what makes S halve what the highest derivative alone would undo in the whole of the time: docs/evidence/choices.md.
 	smoothing = 0.1
+	// steadyLength is the length of S of a steady problem times its lowest wave number: docs/evidence/choices.md.
+	steadyLength = 0.4
 )
 
 // fitting is what defaults are found from.
@@ -78,6 +80,7 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 	for range p.Unknowns {
 		f.lengths = append(f.lengths, map[string]float64{})
 	}
+	leading := make([]float64, len(p.Unknowns))
 	for _, set := range sys.Sets {
 		values := sys.NewRowValues(set, set.Points)
 		out := values.Eval(1, steady, u0)
@@ -102,6 +105,9 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 		}
 		if set.Kind == pde.ResidualRows {
 			f.smooth(sys, set, unit/f.scales[of], out[1:])
+		}
+		if set.Kind == pde.ResidualRows && p.Steady {
+			f.smoothSteady(sys, set, out[1:], leading)
 		}
 		f.units, f.names, ofs = append(f.units, unit), append(f.names, set.Name), append(ofs, of)
 	}
@@ -130,7 +136,53 @@ func (f *fitting) smooth(sys *pde.System, set *pde.RowSet, unit float64, slopes 
 	}
 }
 
-// SmoothLengths returns the lengths of S of the ansatz of each unknown, by the axes that want one (Problem.Rough): of second order in
+// smoothSteady finds the lengths of S of a steady problem of second order from the slopes of a residual's rows by their terms, where its second derivatives are larger
+// than those of residuals before, of which leading has the sums. With a_i the coefficient along axis i, v_i that of the first derivative and r of the
+// unknown itself, the lowest wave number k has k² = Σ a_i (π n_i/(2 L_i))² + Σ v_i²/(4 a_i) + r: n_i ends of the axis fix values, or one
+// of each where none does. Lengths are in proportion to √a_i, so that S falls alike along all axes, as the residual of a wave grows.
+func (f *fitting) smoothSteady(sys *pde.System, set *pde.RowSet, slopes [][]float64, leading []float64) {
+	p := f.problem
+	for c := range p.Unknowns {
+		second, first, own := make([]float64, len(p.Axes)), make([]float64, len(p.Axes)), 0.0
+		for j, t := range set.Terms {
+			term, ok := sys.Term(t)
+			slope := dataset.RootMeanSquare(slopes[j])
+			switch {
+			case !ok && sys.Terms[t].Of == c:
+				own = slope
+			case !ok || term.Of != c || len(term.Factors) != 1 || term.Factors[0].Edge != nil:
+			case term.PerStep || term.Factors[0].Scheme.Derivative == 2:
+				i := p.Axis(term.Factors[0].Axis)
+				second[i] = max(second[i], slope)
+			case term.Factors[0].Scheme.Derivative == 1:
+				i := p.Axis(term.Factors[0].Axis)
+				first[i] = max(first[i], slope)
+			}
+		}
+		sum, fixed, free := 0.0, own, own
+		for i, a := range second {
+			if a > 0 {
+				ends, wave := p.Fixed(c, i), math.Pi/2/(p.Axes[i].Hi-p.Axes[i].Lo)
+				drift := first[i] * first[i] / (4 * a)
+				sum, fixed, free = sum+a, fixed+a*math.Pow(wave*float64(ends), 2)+drift, free+a*wave*wave+drift
+			}
+		}
+		if fixed == 0 {
+			fixed = free
+		}
+		if !(sum > leading[c]) || math.IsInf(sum, 0) || !(fixed > 0) || math.IsInf(fixed, 0) {
+			continue
+		}
+		leading[c] = sum
+		for i, a := range second {
+			if p.Smooths(c, i) == nil && p.Highest(c, i) == 2 && a > 0 {
+				f.lengths[c][p.Axes[i].Name] = Rounded(steadyLength * math.Sqrt(a/fixed))
+			}
+		}
+	}
+}
+
+// SmoothLengths returns the lengths of S of the ansatz of each unknown, by the axes that want one: those of fourth order (Problem.Rough), of steady problems those of second order too, and of second order in
 // time also that, as long as it is, where it can be divided into segments and no other axis wants one (both together were not measured).
 func SmoothLengths(p *pde.Problem) ([]map[string]float64, error) {
 	s := defaultSpec(fittedDefaults)

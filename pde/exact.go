@@ -15,7 +15,7 @@ import (
 // basis is, and the names of these conditions: of all choices the first with the most conditions that holds accepts (nil: any).
 // The multiplier is the product of the distances from walls, to the power of the number of derivatives given there;
 // the offset has these. Along axes with a length in smooth, S takes the place of the multiplier; along time only where conditions
-// give as many derivatives as S begins with. met is empty where the unknown
+// give as many derivatives as S begins with; of the conditions that S would meet some may be left to rows, those of slopes first. It is trivial where the unknown
 // has an ansatz, none meets its condition at the beginning of time, or an axis that is to be smoothed has not the conditions for it.
 func (p *Problem) ExactAnsatz(unknown int, smooth map[string]float64, holds func(a Ansatz, met []string) bool) (a Ansatz, met []string) {
 	u := p.Unknowns[unknown]
@@ -36,23 +36,83 @@ func (p *Problem) ExactAnsatz(unknown int, smooth map[string]float64, holds func
 		smooth = maps.Clone(smooth)
 		delete(smooth, time)
 	}
-	for _, choice := range choices(walls, starts) {
-		met = nil
-		for _, w := range choice {
-			met = append(met, w.names...)
-		}
+	smoothed := func(axis int) bool { return !p.isTime(axis) && smooth[p.Axes[axis].Name] > 0 }
+	others := slices.DeleteFunc(slices.Clone(walls), func(w wall) bool { return smoothed(w.axis) })
+	all := choices(others, starts)
+	if len(smooth) > 0 && !starts {
+		all = append(all, nil)
+	}
+	type try struct {
+		Ansatz
+		met []string
+	}
+	var tries []try
+	for _, choice := range all {
 		cut := slices.DeleteFunc(slices.Clone(choice), func(w wall) bool { return smooth[p.Axes[w.axis].Name] > 0 })
-		a = Ansatz{Offset: p.lift(p.endConditions(unknown, choice, smooth)), Multiplier: p.cutoff(cut), Smooth: smooth}
-		for _, name := range p.smoothMet(unknown, smooth) {
-			if !slices.Contains(met, name) {
-				met = append(met, name)
+		for _, leaves := range p.leaves(unknown, smooth) {
+			q := p.leaving(unknown, leaves)
+			t := try{Ansatz{Multiplier: p.cutoff(cut), Smooth: smooth, Leaves: leaves}, nil}
+			for _, w := range choice {
+				t.met = append(t.met, w.names...)
 			}
+			if t.met = append(t.met, q.smoothMet(unknown, smooth)...); len(t.met) == 0 && !p.Steady {
+				continue
+			}
+			t.Offset = p.lift(q.endConditions(unknown, choice, smooth))
+			tries = append(tries, t)
 		}
-		if holds == nil || holds(a, met) {
-			return a, met
+	}
+	slices.SortStableFunc(tries, func(a, b try) int { return cmp.Compare(len(b.met), len(a.met)) })
+	for _, t := range tries {
+		if holds == nil || holds(t.Ansatz, t.met) {
+			return t.Ansatz, t.met
 		}
 	}
 	return Ansatz{}, nil
+}
+
+// leaving is a problem whose ansatz of an unknown leaves conditions to rows.
+func (p *Problem) leaving(unknown int, leaves []string) *Problem {
+	q := *p
+	q.Unknowns = slices.Clone(q.Unknowns)
+	q.Unknowns[unknown].Ansatz.Leaves = leaves
+	return &q
+}
+
+// leaves are the ways to leave conditions to rows that S would meet along axes of second order of a steady problem: the fewest first, and of
+// these the ones with derivatives first, which ask least of a field.
+func (p *Problem) leaves(unknown int, smooth map[string]float64) [][]string {
+	ways := [][]string{nil}
+	for axis, a := range p.Axes {
+		f, ends, err := p.smoothing(unknown, axis)
+		if !p.Steady || smooth[a.Name] == 0 || err != nil || f.Scheme.Derivative != 2 {
+			continue
+		}
+		for _, c := range slices.Concat(ends[0], ends[1]) {
+			for _, way := range ways {
+				ways = append(ways, append(slices.Clip(way), c.Name))
+			}
+		}
+	}
+	values := func(way []string) (n int) {
+		for _, c := range p.Conditions {
+			if slices.Contains(way, c.Name) && !p.HasDerivative(c) {
+				n++
+			}
+		}
+		return n
+	}
+	slices.SortStableFunc(ways, func(a, b []string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(values(a), values(b))) })
+	return ways
+}
+
+// HasDerivative reports whether a condition contains a derivative.
+func (p *Problem) HasDerivative(c Rows) bool {
+	return slices.ContainsFunc(p.Terms, func(t Term) bool {
+		return c.Expr.DependsOn(t.Name) && slices.ContainsFunc(t.Factors, func(f Factor) bool {
+			return f.Edge == nil && f.Scheme.Derivative > 0 || f.Edge != nil && f.Edge.Derivative > 0
+		})
+	})
 }
 
 // Trivial reports whether fields are the basis itself.

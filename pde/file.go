@@ -79,6 +79,7 @@ type (
 		Multiplier config.Scalar             `yaml:"multiplier"`
 		Projection string                    `yaml:"projection"`
 		Smooth     config.Map[config.Scalar] `yaml:"smooth"`
+		Leaves     []config.Scalar           `yaml:"leaves"`
 		Duhamel    bool                      `yaml:"duhamel"`
 		Pos        config.Position           `yaml:"-"`
 	}

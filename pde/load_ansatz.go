@@ -3,6 +3,7 @@ package pde
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"pihc/expr"
 	"pihc/grid"
@@ -15,12 +16,12 @@ func (l *loader) ansatz(p *Problem) {
 	one := l.oneAnsatz(p, from.one)
 	for i := range p.Unknowns {
 		p.Unknowns[i].Ansatz = one
-		l.smooth(p, i, from.one.Smooth)
+		l.smooth(p, i, from.one)
 	}
 	for _, e := range from.named.Entries() {
 		if c := l.unknown(p, "ansatz", e.Key, e.KeyPos); c >= 0 {
 			p.Unknowns[c].Ansatz = l.oneAnsatz(p, e.Value)
-			l.smooth(p, c, e.Value.Smooth)
+			l.smooth(p, c, e.Value)
 		}
 	}
 	l.duhamel(p)
@@ -47,10 +48,22 @@ func (l *loader) duhamel(p *Problem) {
 	}
 }
 
-// smooth reads the lengths of an unknown's S.
-func (l *loader) smooth(p *Problem, unknown int, from config.Map[config.Scalar]) {
+// smooth reads the lengths of an unknown's S, and the conditions that it leaves to rows.
+func (l *loader) smooth(p *Problem, unknown int, from fileAnsatz) {
 	a := &p.Unknowns[unknown].Ansatz
-	for _, e := range from.Entries() {
+	for _, name := range from.Leaves {
+		i := slices.IndexFunc(p.Conditions, func(c Rows) bool { return c.Name == name.Text })
+		if i < 0 {
+			l.report(name.Pos.Errorf("ansatz: leaves: %q is no condition", name.Text))
+			continue
+		}
+		if !slices.ContainsFunc(from.Smooth.Entries(), func(e config.Entry[config.Scalar]) bool { return p.Conditions[i].At[e.Key] != "" }) {
+			l.report(name.Pos.Errorf("ansatz: leaves: %s is at no end of an axis of smooth", name.Text))
+			continue
+		}
+		a.Leaves = append(a.Leaves, name.Text)
+	}
+	for _, e := range from.Smooth.Entries() {
 		axis := l.axis(p, "ansatz: smooth", e.Key, e.KeyPos)
 		if axis < 0 {
 			continue

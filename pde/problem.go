@@ -178,6 +178,8 @@ type Ansatz struct {
 	RemoveMean bool       // P removes the mean over the axes other than the first
 	// Smooth is the length λ of S (Smoother) by axis, time too; S is the identity along others.
 	Smooth map[string]float64
+	// Leaves names conditions at ends of axes that S would meet, and leaves to rows.
+	Leaves []string
 	// Duhamel says that S b is the solution of the linear part of the residuals with b on their right-hand side, from zero, and
 	// that the offset is replaced by the solution that begins with it (Propagator).
 	Duhamel bool
@@ -414,6 +416,9 @@ func (p *Problem) Describe() []string {
 		}
 		for _, axis := range slices.Sorted(maps.Keys(u.Ansatz.Smooth)) {
 			basis = fmt.Sprintf("S[%s, %g](%s)", axis, u.Ansatz.Smooth[axis], basis)
+		}
+		if len(u.Ansatz.Leaves) > 0 {
+			basis += ", S leaves " + strings.Join(u.Ansatz.Leaves, ", ")
 		}
 		if u.Ansatz.Duhamel {
 			basis = fmt.Sprintf("D(%s), D the solution of the linear part", basis)

@@ -16,6 +16,7 @@ import (
 // unknown, from zero on: the integral from the first time, m times, over λ^m. Along others it is the inverse of 1 + (-1)^m λ^2m ∂^2m by differences of second order, 2m the
 // highest derivative of an unknown along it, with the linear conditions at its ends in the place of rows there. The
 // derivative grows as the power 2m of a wave number, S falls alike, and S b meets the conditions without their right-hand sides.
+// An end of an axis of second order without such a condition is free: there S b + λ ∂(S b)/∂n is b, n outward, so that values and slopes are any.
 type Smoother struct {
 	Axis   int
 	Matrix []float64 // (n, n), row-major, n the points of the axis; along space the columns of conditions are zero
@@ -55,19 +56,24 @@ func (s *System) smoother(unknown, axis int, length float64) ([]float64, error) 
 	if err != nil {
 		return nil, err
 	}
-	order := f.Scheme.Derivative
+	order, open := f.Scheme.Derivative, p.FreeEnds(unknown, axis)
 	f.Scheme.Order, f.Scheme.Side, f.Scheme.Repeated = 2, 0, false
 	line, err := f.line(s.Grid.Axes[axis], axis)
 	if err != nil {
 		return nil, err
 	}
-	a, given := make([]float64, n*n), make([]bool, n)
+	a, given, free := make([]float64, n*n), make([]bool, n), make([]bool, n)
 	for end, rows := range ends {
-		for k, r := range rows {
-			i := k
-			if end == 1 {
-				i = n - 1 - k
+		place := func(k int) int { return end*(n-1) + (1-2*end)*k } // the k-th from the end
+		if i := place(0); open[end] {
+			free[i] = true
+			steps := length / s.Grid.Axes[axis].Step()
+			for k, v := range [3]float64{1 + 1.5*steps, -2 * steps, 0.5 * steps} {
+				a[i*n+place(k)] = v
 			}
+		}
+		for k, r := range rows {
+			i := place(k)
 			given[i] = true
 			set := s.Set(r.Name)
 			for _, t := range set.Terms {
@@ -81,7 +87,7 @@ func (s *System) smoother(unknown, axis int, length float64) ([]float64, error) 
 	difference := s.Grid.NewOperator(grid.Product{Coef: math.Pow(length, float64(order)), Lines: []*grid.Line{line}}).(grid.Sparse)
 	sign := float64(1 - order%4)
 	for i := range n {
-		if given[i] {
+		if given[i] || free[i] {
 			continue
 		}
 		if !difference.Defined(i * stride) {
@@ -267,22 +273,59 @@ func (p *Problem) Smooths(unknown, axis int) error {
 	return nil
 }
 
-// highest returns the highest difference of an unknown along an axis that is a term of a residual by itself, and its name.
+// highest returns the highest difference of an unknown along an axis that is a term of a residual by itself, and its name. A flux term is of second order.
 func (p *Problem) highest(unknown, axis int) (highest Factor, name string) {
 	a := p.Axes[axis]
 	for _, t := range p.Terms {
-		if t.Of != unknown || len(t.Factors) != 1 || t.PerStep || !p.InResidual(t.Name) {
+		if t.Of != unknown || len(t.Factors) != 1 || !p.InResidual(t.Name) {
 			continue
 		}
-		if f := t.Factors[0]; f.Axis == a.Name && f.Edge == nil && f.Scheme.Derivative > highest.Scheme.Derivative {
+		f := t.Factors[0]
+		if t.PerStep {
+			f.Scheme = grid.Scheme{Derivative: 2, Order: 2, Closure: grid.Undefined}
+		}
+		if f.Axis == a.Name && f.Edge == nil && f.Scheme.Derivative > highest.Scheme.Derivative {
 			highest, name = f, t.Name
 		}
 	}
 	return highest, name
 }
 
-// smoothing returns the highest difference of an unknown along an axis of space, and the conditions that
-// hold on the whole of its low and its high end: half as many at each as the derivative has, ghost values included.
+// Highest returns the order of the highest difference of an unknown along an axis that is a term of a residual by itself.
+func (p *Problem) Highest(unknown, axis int) int {
+	f, _ := p.highest(unknown, axis)
+	return f.Scheme.Derivative
+}
+
+// FreeEnds reports of the low and the high end of an axis of space whether S of an unknown has neither a condition nor a ghost value there.
+func (p *Problem) FreeEnds(unknown, axis int) (free [2]bool) {
+	f, ends, err := p.smoothing(unknown, axis)
+	for end, ghost := range []*expr.Expr{f.Low, f.High} {
+		free[end] = err == nil && p.Axes[axis].Boundary != grid.Periodic && len(ends[end]) == 0 && ghost == nil
+	}
+	return free
+}
+
+// Fixed returns at how many ends of an axis a condition contains the value of an unknown, so that not all constants meet it.
+func (p *Problem) Fixed(unknown, axis int) (ends int) {
+	for _, high := range []bool{false, true} {
+		if slices.ContainsFunc(p.Conditions, func(c Rows) bool { return p.onWall(c, axis, high) && p.hasValue(c, unknown) }) {
+			ends++
+		}
+	}
+	return ends
+}
+
+// hasValue reports whether a condition contains the value of an unknown.
+func (p *Problem) hasValue(c Rows, unknown int) bool {
+	return c.Expr.DependsOn(p.Unknowns[unknown].Name) || slices.ContainsFunc(p.Terms, func(t Term) bool {
+		return t.Of == unknown && c.Expr.DependsOn(t.Name) && len(t.Factors) == 1 && t.Factors[0].Edge != nil && t.Factors[0].Edge.Derivative == 0
+	})
+}
+
+// smoothing returns the highest difference of an unknown along an axis of space, and the conditions at its low and its high
+// end that S meets: those that hold on the whole of it and are linear, but the ones that the ansatz leaves to rows. They are half as many at each as the derivative
+// has, ghost values included, or none where that is of second order.
 func (p *Problem) smoothing(unknown, axis int) (highest Factor, ends [2][]Rows, err error) {
 	a := p.Axes[axis]
 	highest, name := p.highest(unknown, axis)
@@ -296,7 +339,7 @@ func (p *Problem) smoothing(unknown, axis int) (highest Factor, ends [2][]Rows, 
 	var count [2]int
 	for i, ghost := range []bool{highest.Low != nil, highest.High != nil} {
 		for _, c := range p.Conditions {
-			if p.onWall(c, axis, i == 1) && p.linearAlong(c, unknown, a.Name) {
+			if !slices.Contains(p.Unknowns[unknown].Ansatz.Leaves, c.Name) && p.onWall(c, axis, i == 1) && p.linearAlong(c, unknown, a.Name) {
 				ends[i] = append(ends[i], c)
 			}
 		}
@@ -304,7 +347,7 @@ func (p *Problem) smoothing(unknown, axis int) (highest Factor, ends [2][]Rows, 
 			count[i]++
 		}
 	}
-	if count[0] != order/2 || count[1] != order/2 {
+	if fits := func(n int) bool { return n == order/2 || n == 0 && order == 2 }; !fits(count[0]) || !fits(count[1]) {
 		err = fmt.Errorf("%s wants %d linear conditions on the whole of each end, and there are %d at the low and %d at the high one", name, order/2, count[0], count[1])
 	}
 	return highest, ends, err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,7 +62,7 @@ func smoothProblem(boundary, high, axis, length string, conditions ...string) (*
 	return Load("a.yaml", []byte(file))
 }
 
-// S b meets the conditions, and b = S b + (-1)^m λ^2m δ^2m S b between them, for an independent difference.
+// S b meets the conditions, b = S b + (-1)^m λ^2m δ^2m S b between them, and b = S b + λ ∂(S b)/∂n at ends that are free, for independent differences.
 func TestSmoother(t *testing.T) {
 	const fourth, second = "derivative: 4, order: 6", "derivative: 2"
 	for _, test := range []struct {
@@ -73,6 +74,9 @@ func TestSmoother(t *testing.T) {
 		{"nodes", fourth, 4, [2]int{2, 2}, []string{"low: u - 3", "low: u_x - t", "high: u", "high: u_xx"}},
 		{"nodes", fourth, 4, [2]int{2, 2}, []string{"high: 2*shear + u_xx", "low: u", "high: u_xx", "low: u_xx"}},
 		{"nodes", second, 2, [2]int{1, 1}, []string{"low: u_x - 3*u", "high: slope"}},
+		{"nodes", second, 2, [2]int{1, 1}, []string{"low: u_x - 3*u", "high: slope + u^2"}},
+		{"nodes", second, 2, [2]int{1, 1}, []string{"high: slope - t"}},
+		{"cells", second, 2, [2]int{1, 1}, nil},
 		{"cells", second, 2, [2]int{1, 1}, []string{"low: west", "high: slope + 0.5*u"}},
 		{"cells", fourth, 4, [2]int{2, 2}, []string{"low: west", "high: slope", "low: u_xx", "high: shear"}},
 		{"periodic", fourth, 4, [2]int{}, nil},
@@ -118,7 +122,21 @@ func TestSmoother(t *testing.T) {
 				t.Errorf("%s %v: point %d: %g; want %g", test.boundary, test.conditions, i, got, b[i])
 			}
 		}
-		for k := range test.conditions {
+		for end, at := range [2]func(k int) float64{func(k int) float64 { return w[k] }, func(k int) float64 { return w[n-1-k] }} {
+			if slices.ContainsFunc(test.conditions, func(c string) bool {
+				return strings.HasPrefix(c, [2]string{"low", "high"}[end]) && !strings.Contains(c, "u^2")
+			}) || test.boundary == "periodic" {
+				continue
+			}
+			outward := (3*at(0) - 4*at(1) + at(2)) / (2 * g.Axes[1].Step())
+			if got, want := at(0)+length*outward, b[end*(n-1)]; math.Abs(got-want) > 1e-9 {
+				t.Errorf("%v: free end %d: %g; want %g", test.conditions, end, got, want)
+			}
+		}
+		for k, c := range test.conditions {
+			if strings.Contains(c, "u^2") {
+				continue
+			}
 			set := s.Set(fmt.Sprintf("c%d", k))
 			at, rate := make([]float64, s.InputSize()), s.NewRowValues(set, set.Points)
 			given := rate.Eval(0, make([]float64, len(field)), at)[0][0]
@@ -158,6 +176,57 @@ func TestSmootherSines(t *testing.T) {
 			}
 		}
 		check.Close(t, got, want, 0, 1e-9)
+	}
+}
+
+// Of a plate of drawn conductivity S meets the walls that are linear by constants, but those that the file leaves to rows; S falls alike along axes of fluxes and
+// differences. The names of leaves are checked.
+func TestSmoothLeaves(t *testing.T) {
+	const plate = `
+name: plate
+time: none
+axes: {y: {range: [0, 1], points: 9, boundary: nodes}, x: {range: [0, 2], points: 9, boundary: nodes}}
+inputs: {k: {distribution: random-series, series: free, positive: exp}}
+unknown: u
+terms: {flow_x: {flux: k, axis: x}, flow_y: {flux: k, axis: y}, u_x: {axis: x, derivative: 1}, u_y: {axis: y, derivative: 1}}
+residual: {expression: flow_x + flow_y + 1}
+conditions:
+  cold: {at: {x: low}, expression: u}
+  air: {at: {x: high}, expression: k*u_x + u}
+  closed: {at: {y: low}, expression: u_y}
+  heated: {at: {y: high}, expression: u_y - 2}
+`
+	for _, test := range []struct{ ansatz, met, wrong string }{
+		{"{smooth: {x: 0.3, y: 0.3}}", "[closed cold heated]", ""},
+		{"{smooth: {x: 0.3, y: 0.3}, leaves: [heated]}", "[closed cold]", ""},
+		{"{smooth: {x: 0.3}}", "[cold]", ""},
+		{"{smooth: {x: 0.3}, leaves: [heated]}", "", "ansatz: leaves: heated is at no end of an axis of smooth"},
+		{"{smooth: {x: 0.3}, leaves: [cool]}", "", `ansatz: leaves: "cool" is no condition`},
+		{"{leaves: [cold]}", "", "ansatz: leaves: cold is at no end of an axis of smooth"},
+	} {
+		p, err := Load("plate.yaml", []byte(plate+"ansatz: "+test.ansatz+"\n"))
+		if test.wrong != "" {
+			if err == nil || !strings.Contains(err.Error(), test.wrong) {
+				t.Errorf("%s: %v; want %q", test.ansatz, err, test.wrong)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		met := slices.Sorted(slices.Values(p.SmoothMet(0)))
+		if fmt.Sprint(met) != test.met {
+			t.Errorf("%s meets %v, want %s", test.ansatz, met, test.met)
+		}
+		g, err := p.Grid(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err := p.Discretize(g); err != nil {
+			t.Fatal(err)
+		} else if all, err := s.Smoothers(); err != nil || len(all[0]) != len(p.Unknowns[0].Ansatz.Smooth) {
+			t.Errorf("%s: %d smoothers, %v", test.ansatz, len(all[0]), err)
+		}
 	}
 }
 
