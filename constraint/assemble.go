@@ -86,6 +86,7 @@ func load[D, T compute.Float](s *Workspace, in Input[T]) {
 		propagate(s, out)
 	}
 	smooth(s, out)
+	removeWeightedMeans(s, out)
 	slab.Fill(system.Slab, out, width*s.c.stored)
 }
 
@@ -165,7 +166,7 @@ func loadSlice[D, T compute.Float](s *Workspace, out []D, basis []T, slice, from
 		clear(dst)
 	}
 	dst = dst[s.c.within(unknown):]
-	mu, removeMean := s.c.multiplier, s.c.System.RemovesMean(slice)
+	mu, removeMean := s.c.multiplier, s.c.System.RemovesMean(slice) && s.c.System.MeanWeights(unknown) == nil
 	if mu != nil {
 		mu = mu[lo : lo+width]
 	}

@@ -155,8 +155,9 @@ func (s *Workspace) sumOmegaBar(ubar []float64) {
 }
 
 // projectTransposed applies Sᵀ, μ and then Πᵀ, where asked the removal of the mean over
-// each slice, to the scalar fields, of so many slices from first on.
+// each slice, to the scalar fields, of so many slices from first on; Πᵀ comes first where the mean has weights.
 func (s *Workspace) projectTransposed(first, count int) {
+	s.c.pool.Run(len(s.adjointFields), func(_, i int) { removeWeightedMeansTransposed(s.c, s.adjointFields[i]) })
 	if s.propagation != nil {
 		s.propagateTransposed()
 	}
@@ -170,7 +171,7 @@ func (s *Workspace) projectTransposed(first, count int) {
 			if mu != nil {
 				kernel.Mul64(part, part, mu[(unknown*all+first)*width:][:len(part)])
 			}
-			for lo := 0; lo < len(part) && system.RemovesMean(unknown*all); lo += width {
+			for lo := 0; lo < len(part) && system.RemovesMean(unknown*all) && system.MeanWeights(unknown) == nil; lo += width {
 				pde.RemoveMean(part[lo : lo+width])
 			}
 		}

@@ -62,5 +62,6 @@ func (s *Workspace) beginOffset(sample []float64) {
 		for p := range to {
 			to[p] = values[p*propagated]
 		}
+		s.c.System.KeepMean(to, s.propagation.Of(s.begin, unknown), unknown, time)
 	})
 }

@@ -35,6 +35,50 @@ func smooth[D compute.Float](s *Workspace, basis []D) {
 	})
 }
 
+// removeWeightedMeans removes from the functions of the network in a basis (C, P, stored) the means over slices that have weights, at own points.
+func removeWeightedMeans[D compute.Float](s *Workspace, basis []D) {
+	n, size, width, own := s.c.stored, s.c.System.Grid.Size(), s.c.System.SliceSize(), s.c.Functions-s.c.Options.Directions
+	lo, hi := s.c.System.Slab.Own(s.c.System.Grid.Axes[0].Points)
+	for unknown := range s.c.System.Problem.Unknowns {
+		w := s.c.System.MeanWeights(unknown)
+		if w == nil {
+			continue
+		}
+		s.c.pool.Run(hi-lo, func(_, i int) {
+			slice := basis[(unknown*size+(lo+i)*width)*n:][:width*n]
+			for first := 0; first < n; first += s.c.Functions {
+				mean := make([]float64, own)
+				for p, weight := range w {
+					for j, v := range slice[p*n+first:][:own] {
+						mean[j] += weight * float64(v)
+					}
+				}
+				for p := range w {
+					row := slice[p*n+first:][:own]
+					for j, v := range row {
+						row[j] = D(float64(v) - mean[j])
+					}
+				}
+			}
+		})
+	}
+}
+
+// removeWeightedMeansTransposed applies the transpose of removeWeightedMeans to a field (C, P), P those of some slices.
+func removeWeightedMeansTransposed(c *Constraint, field []float64) {
+	size, width := len(field)/len(c.System.Problem.Unknowns), c.System.SliceSize()
+	for unknown := range c.System.Problem.Unknowns {
+		w := c.System.MeanWeights(unknown)
+		for lo := unknown * size; w != nil && lo < (unknown+1)*size; lo += width {
+			sum := 0.0
+			for _, v := range field[lo : lo+width] {
+				sum += v
+			}
+			kernel.Axpy64(field[lo:lo+width], -sum, w)
+		}
+	}
+}
+
 // smoothTransposed applies Sᵀ to a field (C, P), P those of some slices: of all where it acts along the first axis.
 func smoothTransposed(c *Constraint, field []float64) {
 	size := len(field) / len(c.System.Problem.Unknowns)

@@ -207,13 +207,17 @@ func with(p *pde.Problem, unknown int, a pde.Ansatz) *pde.Problem {
 // add adds an unknown's ansatz, that of q, to the parts: without the mean of the basis where solutions keep theirs.
 func (e *exactAnsatz) add(q *pde.Problem, unknown int) error {
 	a := q.Unknowns[unknown].Ansatz
-	keeps, err := q.KeepsMean(unknown)
+	weight, keeps, err := q.KeepsMean(unknown)
 	if err != nil {
 		return err
 	}
 	if keeps {
-		a.RemoveMean = true
-		e.kept = append(e.kept, q.Unknowns[unknown].Name)
+		a.RemoveMean, a.MeanWeight = true, weight
+		kept := q.Unknowns[unknown].Name
+		if weight != nil {
+			kept += ", by weights,"
+		}
+		e.kept = append(e.kept, kept)
 	}
 	part := ansatzText(a)
 	if len(e.p.Unknowns) > 1 {
@@ -264,6 +268,9 @@ func ansatzText(a pde.Ansatz) string {
 	}
 	if a.RemoveMean {
 		keys = append(keys, "projection: remove-mean")
+	}
+	if a.MeanWeight != nil {
+		keys = append(keys, fmt.Sprintf("mean_weight: %q", a.MeanWeight))
 	}
 	return "{" + strings.Join(keys, ", ") + "}"
 }

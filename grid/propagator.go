@@ -31,6 +31,16 @@ type Propagator struct {
 	width    int      // of a mirrored slice
 }
 
+// Of is the part of y (State, points) that belongs to an unknown: its value, and the derivatives in time below the highest.
+func (p *Propagator) Of(y []float64, unknown int) []float64 {
+	end := p.State
+	if unknown+1 < p.Unknowns {
+		end = p.First[unknown+1]
+	}
+	n := len(y) / p.State
+	return y[p.First[unknown]*n : end*n]
+}
+
 // interpolated is the number of times that b is interpolated between, at most.
 const interpolated = 6
 

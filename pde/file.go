@@ -78,6 +78,7 @@ type (
 		Offset     config.Scalar             `yaml:"offset"`
 		Multiplier config.Scalar             `yaml:"multiplier"`
 		Projection string                    `yaml:"projection"`
+		MeanWeight config.Scalar             `yaml:"mean_weight"`
 		Smooth     config.Map[config.Scalar] `yaml:"smooth"`
 		Leaves     []config.Scalar           `yaml:"leaves"`
 		Duhamel    bool                      `yaml:"duhamel"`

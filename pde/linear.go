@@ -336,7 +336,9 @@ func (s *System) propagated(field, inputs []float64) {
 	y, n := make([]float64, propagator.State*s.SliceSize()), s.SliceSize()
 	s.NewRowEvaluator(1).Begin(y, inputs)
 	propagator.NewPropagation(1, nil).Begin(y, func(unknown, time int, values []float64) {
-		copy(field[unknown*s.Grid.Size()+time*n:][:n], values)
+		slice := field[unknown*s.Grid.Size()+time*n:][:n]
+		copy(slice, values)
+		s.KeepMean(slice, propagator.Of(y, unknown), unknown, time)
 	})
 }
 

@@ -105,5 +105,14 @@ func (l *loader) oneAnsatz(p *Problem, f fileAnsatz) Ansatz {
 	default:
 		l.report(f.Pos.Errorf("ansatz: projection %q: want none or remove-mean", f.Projection))
 	}
+	if w := f.MeanWeight; w.Text != "" {
+		a.MeanWeight = l.expression("mean_weight", w, p.AxisNames())
+		switch {
+		case !a.RemoveMean:
+			l.report(w.Pos.Errorf("ansatz: mean_weight: want projection: remove-mean, whose mean it weighs"))
+		case a.MeanWeight.DependsOn(p.Axes[0].Name):
+			l.report(w.Pos.Errorf("ansatz: mean_weight: contains %s, and the mean is over the other axes", p.Axes[0].Name))
+		}
+	}
 	return a
 }

@@ -2,35 +2,38 @@ package pde
 
 import (
 	"math"
+	"slices"
 
 	"pihc/expr"
 	"pihc/grid"
+	"pihc/internal/kernel"
 )
 
-// KeepsMean reports whether the mean over space of an unknown is, in every solution, that of the offset of its ansatz, so
-// that a basis without means (Ansatz.RemoveMean) holds all solutions: the axes of space are periodic, the ansatz begins
+// KeepsMean reports whether a mean over space of an unknown is, in every solution, that of the offset of its ansatz, so
+// that a basis without it (Ansatz.RemoveMean) holds all solutions: the axes of space are periodic, the ansatz begins
 // with its offset, which is not the solution already (a linear equation by Duhamel's formula), and the mean of a residual
-// depends on that of the unknown's derivative in time alone. Whether it does is tried on fields of a few waves, over which
+// depends on that of the unknown's derivative in time alone. Points may have weights in axes of space (nil: alike), as waves of
+// varying speed keep the mean of u/c². Whether it does is tried on fields of a few waves, over which
 // differences of periodic fields sum up without an error of their own.
-func (p *Problem) KeepsMean(unknown int) (bool, error) {
+func (p *Problem) KeepsMean(unknown int) (weight *expr.Expr, keeps bool, err error) {
 	a := &p.Unknowns[unknown].Ansatz
 	if p.Steady || a.RemoveMean || a.Duhamel && p.allLinear() {
-		return false, nil
+		return nil, false, nil
 	}
 	points := map[string]int{}
 	for i, axis := range p.Axes {
 		if i > 0 && (axis.Boundary != grid.Periodic || a.Multiplier.DependsOn(axis.Name)) {
-			return false, nil
+			return nil, false, nil
 		}
 		points[axis.Name] = min(axis.Points, meanPoints)
 	}
 	g, err := p.Grid(points)
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
 	s, err := p.Discretize(g)
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
 	inputs := make([]float64, s.InputSize())
 	for i := range s.Inputs {
@@ -38,8 +41,9 @@ func (p *Problem) KeepsMean(unknown int) (bool, error) {
 			v[q] = 1 + 0.2*math.Sin(float64(2+i)+2*math.Pi*float64(q)/float64(len(v)))
 		}
 	}
-	order := s.meanOrder(unknown, inputs)
-	return order > 0 && s.offsetKeeps(unknown, order, inputs), nil
+	order, weight := s.meanOrder(unknown, inputs)
+	keeps = order > 0 && s.offsetKeeps(unknown, order, weight, inputs)
+	return weight, keeps, nil
 }
 
 // allLinear reports whether residuals are linear in unknowns and terms, with constants.
@@ -88,9 +92,9 @@ func (s *System) waves() []float64 {
 	return field
 }
 
-// meanOrder is the order of the derivative in time of an unknown whose mean is all that the mean of a residual depends on: 1, or 2 where
-// there is none of first order beside it; 0 where there is no such residual.
-func (s *System) meanOrder(unknown int, inputs []float64) int {
+// meanOrder is the order of the derivative in time of an unknown whose mean, by a weight (nil: alike), is all that a mean of a residual depends on: 1, or 2 where
+// there is none of first order beside it; 0 where there is no such residual. Residuals are tried as they are, and over what multiplies a term.
+func (s *System) meanOrder(unknown int, inputs []float64) (order int, weight *expr.Expr) {
 	p, u, width := s.Problem, s.waves(), s.SliceSize()
 	for i, set := range s.Residuals() {
 		if v, ok := p.Residuals[i].Weight.Constant(); !ok || v == 0 {
@@ -99,9 +103,16 @@ func (s *System) meanOrder(unknown int, inputs []float64) int {
 		rows := s.NewRowValues(set, set.Points)
 		values := rows.Eval(0, u, inputs)[0]
 		first, second := -1, -1 // terms that are derivatives in time of the unknown
+		divisors := []*expr.Expr{expr.Const(1)}
 		for j, t := range set.Terms {
 			term, ok := s.Term(t)
-			if !ok || term.Of != unknown {
+			if !ok {
+				continue
+			}
+			if d := p.Residuals[i].Expr.Diff(term.Name); p.inSpace(d) {
+				divisors = append(divisors, d)
+			}
+			if term.Of != unknown {
 				continue
 			}
 			switch order, edge := term.inTime(p.Axes[0].Name); {
@@ -119,11 +130,41 @@ func (s *System) meanOrder(unknown int, inputs []float64) int {
 		if second >= 0 {
 			order = 2
 		}
-		if sameMeans(values, rows.Terms.Values[time], set.Points, width) {
-			return order
+		factor := p.Residuals[i].Expr.Diff(s.Terms[set.Terms[time]].Name)
+		if _, constant := factor.Constant(); !constant && !p.inSpace(factor) {
+			continue
+		}
+		for _, divisor := range divisors {
+			w := factor.Over(divisor)
+			by, err := s.weights(w)
+			if err != nil { // of the other sign
+				w = expr.Const(-1).Times(w)
+				by, err = s.weights(w)
+			}
+			if err != nil {
+				continue
+			}
+			x, y := slices.Clone(values), slices.Clone(rows.Terms.Values[time])
+			for r, q := range set.Points {
+				at := s.place(int(q) % width)
+				x[r] /= divisor.Value(at)
+				y[r] *= by[int(q)%width]
+			}
+			if sameMeans(x, y, set.Points, width) {
+				if _, constant := w.Constant(); constant {
+					w = nil
+				}
+				return order, w
+			}
 		}
 	}
-	return 0
+	return 0, nil
+}
+
+// inSpace reports whether an expression varies, with axes of space alone.
+func (p *Problem) inSpace(e *expr.Expr) bool {
+	names := e.Variables()
+	return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return p.Axis(name) < 1 })
 }
 
 // sameMeans reports whether the means of x over the slices of a grid are those of y times one number that is not zero.
@@ -154,7 +195,7 @@ func sameMeans(x, y []float64, points []int32, width int) bool {
 
 // offsetKeeps reports whether the ansatz of an unknown begins with its offset, of second order with its rate too, and the offset's mean over space has no
 // derivative in time of the order.
-func (s *System) offsetKeeps(unknown, order int, inputs []float64) bool {
+func (s *System) offsetKeeps(unknown, order int, weight *expr.Expr, inputs []float64) bool {
 	size, width := s.Grid.Size(), s.SliceSize()
 	a, time := &s.Problem.Unknowns[unknown].Ansatz, s.Problem.Axes[0]
 	begin := map[string]*expr.Expr{time.Name: expr.Const(s.Grid.Axes[0].Coordinate(0))}
@@ -163,15 +204,21 @@ func (s *System) offsetKeeps(unknown, order int, inputs []float64) bool {
 			return false
 		}
 	}
+	if weight != nil && a.Duhamel {
+		return true // KeepMean
+	}
 	field := make([]float64, s.FieldSize())
 	s.Offset(field, inputs)
+	if weight == nil {
+		weight = expr.Const(1)
+	}
+	by, err := s.weights(weight)
+	if err != nil {
+		return false
+	}
 	var means []float64
 	for lo := unknown * size; lo < (unknown+1)*size; lo += width {
-		sum := 0.0
-		for _, v := range field[lo : lo+width] {
-			sum += v
-		}
-		means = append(means, sum/float64(width))
+		means = append(means, kernel.Dot(by, field[lo:lo+width]))
 	}
 	step := 0.0
 	if order == 2 {

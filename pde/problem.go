@@ -176,6 +176,9 @@ type Ansatz struct {
 	Offset     *expr.Expr // in axis names and inputs; default 0
 	Multiplier *expr.Expr // in axis names; default 1
 	RemoveMean bool       // P removes the mean over the axes other than the first
+	// MeanWeight weighs that mean, in axis names of space; nil: all points alike. With one P comes last, after S, and by Duhamel's formula
+	// the offset keeps the mean that it begins with too.
+	MeanWeight *expr.Expr
 	// Smooth is the length λ of S (Smoother) by axis, time too; S is the identity along others.
 	Smooth map[string]float64
 	// Leaves names conditions at ends of axes that S would meet, and leaves to rows.
@@ -411,6 +414,9 @@ func (p *Problem) Describe() []string {
 		if u.Ansatz.RemoveMean {
 			basis = "(b - mean of b over space)*w"
 		}
+		if u.Ansatz.MeanWeight != nil {
+			basis = "b*w"
+		}
 		if !equals(u.Ansatz.Multiplier, 1) {
 			basis = fmt.Sprintf("(%s)*%s", text(u.Ansatz.Multiplier), basis)
 		}
@@ -427,6 +433,9 @@ func (p *Problem) Describe() []string {
 			}
 		} else if !equals(u.Ansatz.Offset, 0) {
 			basis = fmt.Sprintf("%s + %s", text(u.Ansatz.Offset), basis)
+		}
+		if u.Ansatz.MeanWeight != nil {
+			basis += fmt.Sprintf(", without the change in time of its mean over space by weights %s", text(u.Ansatz.MeanWeight))
 		}
 		add("ansatz     %s = %s", u.Name, basis)
 	}

@@ -3,6 +3,7 @@ package pde
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -34,6 +35,7 @@ type System struct {
 	Slab  *compute.Slab
 
 	offsets, multipliers []*expr.Program // of the ansatz, per unknown
+	meanWeights          [][]float64     // likewise, on a slice, of sum 1; nil where all points weigh alike
 	begins               []*expr.Program // of a Propagator's values at the first time
 	propagating          func() (*grid.Propagator, error)
 	coordinates          [][]float64 // on a slice along the first axis, of all other axes
@@ -179,6 +181,13 @@ func (p *Problem) Discretize(g *grid.Grid) (*System, error) {
 			x[i] = axis.Coordinate(i / stride % axis.Points)
 		}
 		s.coordinates = append(s.coordinates, x)
+	}
+	for _, u := range p.Unknowns {
+		w, err := s.weights(u.Ansatz.MeanWeight)
+		if err != nil {
+			return nil, fmt.Errorf("ansatz: mean_weight of %s: %w", u.Name, err)
+		}
+		s.meanWeights = append(s.meanWeights, w)
 	}
 	if p.duhamel() {
 		for _, e := range p.Begins() {
@@ -543,14 +552,64 @@ func (s *System) RemovesMean(slice int) bool {
 	return s.Problem.Unknowns[slice/s.Grid.Axes[0].Points].Ansatz.RemoveMean
 }
 
-// RemoveMeans subtracts from every slice of a field (C, P) the mean that the ansatz removes.
-func (s *System) RemoveMeans(field []float64) {
+// HoldMeans subtracts from every slice of a field (C, P) what changes the mean that the ansatz removes: the least change that leaves it zero.
+func (s *System) HoldMeans(field []float64) {
 	width := s.SliceSize()
 	for lo := 0; lo < len(field); lo += width {
-		if s.RemovesMean(lo / width) {
+		switch w := s.MeanWeights(lo / s.Grid.Size()); {
+		case w != nil:
+			slice := field[lo : lo+width]
+			kernel.Axpy64(slice, -kernel.Dot(w, slice)/kernel.SumSquares64(w), w)
+		case s.RemovesMean(lo / width):
 			RemoveMean(field[lo : lo+width])
 		}
 	}
+}
+
+// MeanWeights are those of the mean over a slice that the ansatz of an unknown removes, of sum 1; nil where all points weigh alike.
+func (s *System) MeanWeights(unknown int) []float64 { return s.meanWeights[unknown] }
+
+// weights are the values of an expression on a slice, over their sum; nil of none.
+func (s *System) weights(e *expr.Expr) ([]float64, error) {
+	if e == nil {
+		return nil, nil
+	}
+	w, sum := make([]float64, s.SliceSize()), 0.0
+	for q := range w {
+		at := s.place(q)
+		if w[q] = e.Value(at); !(w[q] > 0) || math.IsInf(w[q], 0) {
+			return nil, fmt.Errorf("%g at %v: want a positive number", w[q], at)
+		}
+		sum += w[q]
+	}
+	for q := range w {
+		w[q] /= sum
+	}
+	return w, nil
+}
+
+// place is the point of a slice by the names of the axes of space.
+func (s *System) place(point int) map[string]float64 {
+	at := map[string]float64{}
+	for i, axis := range s.Grid.Axes[1:] {
+		at[axis.Name] = s.coordinates[i][point]
+	}
+	return at
+}
+
+// KeepMean shifts a slice of an unknown to the weighted mean of what it begins with, begin (its values in time, SliceSize): its value, and of second order its
+// rate times the time since the first. Without weights it leaves the slice, whose mean the linear part keeps.
+func (s *System) KeepMean(slice, begin []float64, unknown, time int) {
+	w, n := s.meanWeights[unknown], s.SliceSize()
+	if w == nil {
+		return
+	}
+	axis, shift, power := s.All().Grid.Axes[0], -kernel.Dot(w, slice), 1.0
+	for i := range len(begin) / n {
+		shift += power * kernel.Dot(w, begin[i*n:(i+1)*n])
+		power *= axis.Coordinate(time) - axis.Lo
+	}
+	kernel.AddScalar64(slice, slice, shift)
 }
 
 // RemoveMean subtracts the mean of a slice from it.

@@ -191,7 +191,7 @@ func (s *sample) meanFromStart(f value) value {
 // ansatz sets basis, multiplier and offset from what the network proposes (C P, N).
 func (s *sample) ansatz(functions value) error {
 	n, size := functions.shape[1], s.size()
-	s.basis = s.removeMean(functions)
+	s.basis = s.removeMean(functions, false)
 	if mu := s.System.Multiplier(); mu != nil {
 		s.multiplier = s.numbers(mu, f64, size)
 		s.basis = s.mul(s.basis, s.spread(s.multiplier, []int{size, n}, 0))
@@ -201,6 +201,7 @@ func (s *sample) ansatz(functions value) error {
 		s.propagator = s.newPropagator()
 		s.basis = s.propagator.propagate(s.basis)
 	}
+	s.basis = s.removeMean(s.basis, true)
 	if !s.Problem.HasOffset() {
 		return nil
 	}
@@ -226,7 +227,7 @@ func (s *sample) offsetOf() (value, error) {
 			}
 			all = append(all, s.slice(begin, 0, 0, s.width()))
 		}
-		return s.propagator.begin(s.concatenate(0, all...)), nil
+		return s.keepMeans(s.propagator.begin(s.concatenate(0, all...)), all), nil
 	}
 	for _, u := range s.Problem.Unknowns {
 		offset, err := s.pointwise(u.Ansatz.Offset)
@@ -263,16 +264,80 @@ func (s *sample) pointwise(e *expr.Expr) (value, error) {
 }
 
 // removeMean removes the mean over each slice of fields (C P, F), of the unknowns whose
-// ansatz does. It is its own transpose.
-func (s *sample) removeMean(f value) value {
+// ansatz does and has weights or not. Without weights it is its own transpose.
+func (s *sample) removeMean(f value, weighted bool) value {
+	if !slices.ContainsFunc(s.Problem.Unknowns, func(u pde.Unknown) bool { return u.Ansatz.RemoveMean && (u.Ansatz.MeanWeight != nil) == weighted }) {
+		return f
+	}
 	var all []value
 	for c, u := range s.Problem.Unknowns {
 		part := s.slice(f, 0, c*s.gridSize(), (c+1)*s.gridSize())
-		if u.Ansatz.RemoveMean {
+		switch w := s.System.MeanWeights(c); {
+		case !u.Ansatz.RemoveMean || (w != nil) != weighted:
+		case weighted:
+			whole := part.shape
+			part = s.reshape(part, s.gridSize()/s.width(), s.width(), f.shape[1])
+			part = s.reshape(s.sub(part, s.spread(s.weightedMeans(part, w), part.shape, 0, 2)), whole...)
+		default:
 			whole := part.shape
 			part = s.reshape(part, s.gridSize()/s.width(), s.width(), f.shape[1])
 			mean := s.times(s.sum(part, 1), 1/float64(s.width()))
 			part = s.reshape(s.sub(part, s.spread(mean, part.shape, 0, 2)), whole...)
+		}
+		all = append(all, part)
+	}
+	return s.concatenate(0, all...)
+}
+
+// weightedMeans are the means (T, F) over the slices of f (T, points, F) by weights.
+func (s *sample) weightedMeans(f value, weights []float64) value {
+	return s.sum(s.mul(f, s.spread(s.numbers(weights, f.dtype, len(weights)), f.shape, 1)), 1)
+}
+
+// removeMeanTransposed is the transpose of removeMean with weights.
+func (s *sample) removeMeanTransposed(f value) value {
+	if !slices.ContainsFunc(s.Problem.Unknowns, func(u pde.Unknown) bool { return u.Ansatz.MeanWeight != nil }) {
+		return f
+	}
+	var all []value
+	for c := range s.Problem.Unknowns {
+		part := s.slice(f, 0, c*s.gridSize(), (c+1)*s.gridSize())
+		if w := s.System.MeanWeights(c); w != nil {
+			whole := part.shape
+			part = s.reshape(part, s.gridSize()/s.width(), s.width(), f.shape[1])
+			shift := s.mul(s.spread(s.sum(part, 1), part.shape, 0, 2), s.spread(s.numbers(w, f.dtype, len(w)), part.shape, 1))
+			part = s.reshape(s.sub(part, shift), whole...)
+		}
+		all = append(all, part)
+	}
+	return s.concatenate(0, all...)
+}
+
+// keepMeans shifts slices of a field (C P, 1) that Duhamel's formula begins with values of begin (SliceSize, 1) as pde.System.KeepMean does.
+func (s *sample) keepMeans(f value, begin []value) value {
+	var all []value
+	for c := range s.Problem.Unknowns {
+		part := s.slice(f, 0, c*s.gridSize(), (c+1)*s.gridSize())
+		if w := s.System.MeanWeights(c); w != nil {
+			axis, whole := s.Grid.Axes[0], part.shape
+			part = s.reshape(part, axis.Points, s.width(), 1)
+			shift := s.neg(s.weightedMeans(part, w))
+			end := s.propagator.State
+			if c+1 < len(s.propagator.First) {
+				end = s.propagator.First[c+1]
+			}
+			powers := make([]float64, axis.Points)
+			for i := range powers {
+				powers[i] = 1
+			}
+			for _, y := range begin[s.propagator.First[c]:end] {
+				mean := s.weightedMeans(s.reshape(y, 1, s.width(), 1), w) // (1, 1)
+				shift = s.add(shift, s.mul(s.spread(s.reshape(mean, 1), shift.shape, 1), s.spread(s.numbers(slices.Clone(powers), f64, axis.Points), shift.shape, 0)))
+				for i := range powers {
+					powers[i] *= axis.Coordinate(i) - axis.Lo
+				}
+			}
+			part = s.reshape(s.add(part, s.spread(shift, part.shape, 0, 2)), whole...)
 		}
 		all = append(all, part)
 	}
@@ -300,6 +365,7 @@ func (s *sample) smooth(spec string, f value) value {
 
 // projectTransposed applies Sᵀ, μ and then Πᵀ to fields (C P, F).
 func (s *sample) projectTransposed(f value) value {
+	f = s.removeMeanTransposed(f)
 	if s.propagator != nil {
 		f = s.propagator.transposed(f)
 	}
@@ -307,5 +373,5 @@ func (s *sample) projectTransposed(f value) value {
 	if s.multiplier.exists() {
 		f = s.mul(f, s.spread(s.multiplier, f.shape, 0))
 	}
-	return s.removeMean(f)
+	return s.removeMean(f, false)
 }

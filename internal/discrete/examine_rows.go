@@ -33,6 +33,9 @@ func (x *Examination) rank(st *state) {
 			for q := range n {
 				row[f*g.Size()+first+q] = 1
 			}
+			if w := st.sys.MeanWeights(f); w != nil {
+				copy(row[f*g.Size()+first:], w)
+			}
 			rows = append(rows, row)
 		}
 	}

@@ -117,7 +117,7 @@ func TestFloorSpectral(t *testing.T) {
 			v[i] = rng.NormFloat64()
 		}
 		clear(v[:64])
-		sys.RemoveMeans(v)
+		sys.HoldMeans(v)
 		const h = 1e-4
 		at := func(h float64) float64 {
 			for i := range u {

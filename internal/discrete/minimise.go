@@ -56,7 +56,7 @@ func keptByRows(p *pde.Problem, unknown int) bool {
 	q := *p
 	q.Unknowns = slices.Clone(q.Unknowns)
 	q.Unknowns[unknown].Ansatz.RemoveMean = false
-	kept, err := q.KeepsMean(unknown)
+	_, kept, err := q.KeepsMean(unknown)
 	return err == nil && kept
 }
 
@@ -186,5 +186,5 @@ func (m *minimiser) gradient(g, r []float64) {
 			g[p] = 0
 		}
 	}
-	m.sys.RemoveMeans(g)
+	m.sys.HoldMeans(g)
 }
