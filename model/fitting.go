@@ -139,10 +139,13 @@ func (f *fitting) smooth(sys *pde.System, set *pde.RowSet, unit float64, slopes 
 // smoothSteady finds the lengths of S of a steady problem of second order from the slopes of a residual's rows by their terms, where its second derivatives are larger
 // than those of residuals before, of which leading has the sums. With a_i the coefficient along axis i, v_i that of the first derivative and r of the
 // unknown itself, the lowest wave number k has k² = Σ a_i (π n_i/(2 L_i))² + Σ v_i²/(4 a_i) + r: n_i ends of the axis fix values, or one
-// of each where none does. Lengths are in proportion to √a_i, so that S falls alike along all axes, as the residual of a wave grows.
+// of each where none does. There is no length where solutions have kinks, which S rounds off. Lengths are in proportion to √a_i, so that S falls alike along all axes, as the residual of a wave grows.
 func (f *fitting) smoothSteady(sys *pde.System, set *pde.RowSet, slopes [][]float64, leading []float64) {
 	p := f.problem
 	for c := range p.Unknowns {
+		if p.Kinked(c) {
+			continue
+		}
 		second, first, own := make([]float64, len(p.Axes)), make([]float64, len(p.Axes)), 0.0
 		for j, t := range set.Terms {
 			term, ok := sys.Term(t)

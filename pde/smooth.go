@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"pihc/expr"
 	"pihc/grid"
@@ -321,6 +322,32 @@ func (p *Problem) hasValue(c Rows, unknown int) bool {
 	return c.Expr.DependsOn(p.Unknowns[unknown].Name) || slices.ContainsFunc(p.Terms, func(t Term) bool {
 		return t.Of == unknown && c.Expr.DependsOn(t.Name) && len(t.Factors) == 1 && t.Factors[0].Edge != nil && t.Factors[0].Edge.Derivative == 0
 	})
+}
+
+// Kinked reports whether what multiplies a second derivative of an unknown in a residual jumps from one place to another, so that solutions have kinks there.
+func (p *Problem) Kinked(unknown int) bool {
+	var jumping []string // inputs
+	for _, in := range p.Inputs {
+		if in.Nearest || len(in.Sampler.Levels) > 0 {
+			jumping = append(jumping, in.Name)
+		}
+	}
+	for _, r := range p.Residuals {
+		for _, t := range p.Terms {
+			if t.Of != unknown || len(t.Factors) != 1 || !t.PerStep && t.Factors[0].Scheme.Derivative != 2 || !r.Expr.DependsOn(t.Name) {
+				continue
+			}
+			factor := r.Expr.Diff(t.Name)
+			names := factor.Variables()
+			if factor.Jumps(names) || slices.ContainsFunc(names, func(name string) bool {
+				input, _, _ := strings.Cut(name, ".") // also of a neighbour (shiftedName)
+				return slices.Contains(jumping, input)
+			}) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // smoothing returns the highest difference of an unknown along an axis of space, and the conditions at its low and its high
