@@ -80,7 +80,7 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 	for range p.Unknowns {
 		f.lengths = append(f.lengths, map[string]float64{})
 	}
-	leading := make([]float64, len(p.Unknowns))
+	leading, fixed := make([]float64, len(p.Unknowns)), fixedEnds(sys, steady, u0)
 	for _, set := range sys.Sets {
 		values := sys.NewRowValues(set, set.Points)
 		out := values.Eval(1, steady, u0)
@@ -107,7 +107,7 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 			f.smooth(sys, set, unit/f.scales[of], out[1:])
 		}
 		if set.Kind == pde.ResidualRows && p.Steady {
-			f.smoothSteady(sys, set, out[1:], leading)
+			f.smoothSteady(sys, set, out[1:], fixed, leading)
 		}
 		f.units, f.names, ofs = append(f.units, unit), append(f.names, set.Name), append(ofs, of)
 	}
@@ -138,9 +138,9 @@ func (f *fitting) smooth(sys *pde.System, set *pde.RowSet, unit float64, slopes 
 
 // smoothSteady finds the lengths of S of a steady problem of second order from the slopes of a residual's rows by their terms, where its second derivatives are larger
 // than those of residuals before, of which leading has the sums. With a_i the coefficient along axis i, v_i that of the first derivative and r of the
-// unknown itself, the lowest wave number k has k² = Σ a_i (π n_i/(2 L_i))² + Σ v_i²/(4 a_i) + r: n_i ends of the axis fix values, or one
+// unknown itself, the lowest wave number k has k² = Σ a_i (π n_i/(2 L_i))² + Σ v_i²/(4 a_i) + r: n_i ends of the axis fix values (fixedEnds), or one
 // of each where none does. There is no length where solutions have kinks, which S rounds off. Lengths are in proportion to √a_i, so that S falls alike along all axes, as the residual of a wave grows.
-func (f *fitting) smoothSteady(sys *pde.System, set *pde.RowSet, slopes [][]float64, leading []float64) {
+func (f *fitting) smoothSteady(sys *pde.System, set *pde.RowSet, slopes, fixed [][]float64, leading []float64) {
 	p := f.problem
 	for c := range p.Unknowns {
 		if p.Kinked(c) {
@@ -162,27 +162,68 @@ func (f *fitting) smoothSteady(sys *pde.System, set *pde.RowSet, slopes [][]floa
 				first[i] = max(first[i], slope)
 			}
 		}
-		sum, fixed, free := 0.0, own, own
+		sum, square, free := 0.0, own, own
 		for i, a := range second {
 			if a > 0 {
-				ends, wave := p.Fixed(c, i), math.Pi/2/(p.Axes[i].Hi-p.Axes[i].Lo)
+				wave := math.Pi / 2 / (p.Axes[i].Hi - p.Axes[i].Lo)
 				drift := first[i] * first[i] / (4 * a)
-				sum, fixed, free = sum+a, fixed+a*math.Pow(wave*float64(ends), 2)+drift, free+a*wave*wave+drift
+				sum, square, free = sum+a, square+a*math.Pow(wave*fixed[c][i], 2)+drift, free+a*wave*wave+drift
 			}
 		}
-		if fixed == 0 {
-			fixed = free
+		if square == 0 {
+			square = free
 		}
-		if !(sum > leading[c]) || math.IsInf(sum, 0) || !(fixed > 0) || math.IsInf(fixed, 0) {
+		if !(sum > leading[c]) || math.IsInf(sum, 0) || !(square > 0) || math.IsInf(square, 0) {
 			continue
 		}
 		leading[c] = sum
 		for i, a := range second {
 			if p.Smooths(c, i) == nil && p.Highest(c, i) == 2 && a > 0 {
-				f.lengths[c][p.Axes[i].Name] = Rounded(steadyLength * math.Sqrt(a/fixed))
+				f.lengths[c][p.Axes[i].Name] = Rounded(steadyLength * math.Sqrt(a/square))
 			}
 		}
 	}
+}
+
+// fixedEnds are by unknown and axis how many ends of it fix the value: 1 each where a condition gives it, 0 where one gives the slope, and in between h L/(1 + h L) of
+// the slope and h times the value, L the length of the axis.
+func fixedEnds(sys *pde.System, field, inputs []float64) [][]float64 {
+	p := sys.Problem
+	out := make([][]float64, len(p.Unknowns))
+	for c := range out {
+		out[c] = make([]float64, len(p.Axes))
+	}
+	for k, set := range sys.Sets[len(p.Residuals):] {
+		i := slices.IndexFunc(p.Axes, func(a pde.DomainAxis) bool { return p.Conditions[k].At[a.Name] != "" })
+		if i < 0 {
+			continue
+		}
+		slopes := sys.NewRowValues(set, set.Points).Eval(1, field, inputs)[1:]
+		value, slope := make([]float64, len(p.Unknowns)), make([]float64, len(p.Unknowns))
+		for j, t := range set.Terms {
+			of, order := sys.Terms[t].Of, 0
+			if term, ok := sys.Term(t); ok {
+				if len(term.Factors) != 1 || term.Factors[0].Axis != p.Axes[i].Name {
+					continue
+				}
+				if order = term.Factors[0].Scheme.Derivative; term.Factors[0].Edge != nil {
+					order = term.Factors[0].Edge.Derivative
+				}
+			}
+			switch size := dataset.RootMeanSquare(slopes[j]); order {
+			case 0:
+				value[of] += size
+			case 1:
+				slope[of] += size
+			}
+		}
+		for c, v := range value {
+			if v *= p.Axes[i].Hi - p.Axes[i].Lo; v > 0 {
+				out[c][i] += v / (v + slope[c])
+			}
+		}
+	}
+	return out
 }
 
 // SmoothLengths returns the lengths of S of the ansatz of each unknown, by the axes that want one: those of fourth order (Problem.Rough), of steady problems those of second order too, and of second order in

@@ -28,6 +28,8 @@ conditions:
 		// k² = (π/(2·2))² by one end of x
 		{"scale: 1", "u_xx + u_yy", "u", "map[x:0.51 y:0.51]"},
 		{"scale: 1", "u_xx + 4*u_yy", "u", "map[x:0.51 y:1]"},
+		// an end in air fixes half as much: π/(2·2)/2
+		{"scale: 1", "u_xx + u_yy", "u_x - 0.5*u", "map[x:1 y:1]"},
 		// one end of each axis, where none fixes values
 		{"scale: 1", "u_xx + u_yy", "u_x", "map[x:0.23 y:0.23]"},
 		// a reaction and a drift: 100 + 10²/4

@@ -307,23 +307,6 @@ func (p *Problem) FreeEnds(unknown, axis int) (free [2]bool) {
 	return free
 }
 
-// Fixed returns at how many ends of an axis a condition contains the value of an unknown, so that not all constants meet it.
-func (p *Problem) Fixed(unknown, axis int) (ends int) {
-	for _, high := range []bool{false, true} {
-		if slices.ContainsFunc(p.Conditions, func(c Rows) bool { return p.onWall(c, axis, high) && p.hasValue(c, unknown) }) {
-			ends++
-		}
-	}
-	return ends
-}
-
-// hasValue reports whether a condition contains the value of an unknown.
-func (p *Problem) hasValue(c Rows, unknown int) bool {
-	return c.Expr.DependsOn(p.Unknowns[unknown].Name) || slices.ContainsFunc(p.Terms, func(t Term) bool {
-		return t.Of == unknown && c.Expr.DependsOn(t.Name) && len(t.Factors) == 1 && t.Factors[0].Edge != nil && t.Factors[0].Edge.Derivative == 0
-	})
-}
-
 // Kinked reports whether what multiplies a second derivative of an unknown in a residual jumps from one place to another, so that solutions have kinks there.
 func (p *Problem) Kinked(unknown int) bool {
 	var jumping []string // inputs
