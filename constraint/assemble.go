@@ -166,7 +166,7 @@ func loadSlice[D, T compute.Float](s *Workspace, out []D, basis []T, slice, from
 		clear(dst)
 	}
 	dst = dst[s.c.within(unknown):]
-	mu, removeMean := s.c.multiplier, s.c.System.RemovesMean(slice) && s.c.System.MeanWeights(unknown) == nil
+	mu, removeMean := s.c.multiplier, s.c.System.RemovesMean(unknown)
 	if mu != nil {
 		mu = mu[lo : lo+width]
 	}

@@ -157,7 +157,9 @@ func (s *Workspace) sumOmegaBar(ubar []float64) {
 // projectTransposed applies Sᵀ, μ and then Πᵀ, where asked the removal of the mean over
 // each slice, to the scalar fields, of so many slices from first on; Πᵀ comes first where the mean has weights.
 func (s *Workspace) projectTransposed(first, count int) {
-	s.c.pool.Run(len(s.adjointFields), func(_, i int) { removeWeightedMeansTransposed(s.c, s.adjointFields[i]) })
+	if s.c.System.WeighsMeans() {
+		s.c.pool.Run(len(s.adjointFields), func(_, i int) { removeWeightedMeansTransposed(s.c, s.adjointFields[i]) })
+	}
 	if s.propagation != nil {
 		s.propagateTransposed()
 	}
@@ -171,7 +173,7 @@ func (s *Workspace) projectTransposed(first, count int) {
 			if mu != nil {
 				kernel.Mul64(part, part, mu[(unknown*all+first)*width:][:len(part)])
 			}
-			for lo := 0; lo < len(part) && system.RemovesMean(unknown*all) && system.MeanWeights(unknown) == nil; lo += width {
+			for lo := 0; lo < len(part) && system.RemovesMean(unknown); lo += width {
 				pde.RemoveMean(part[lo : lo+width])
 			}
 		}

@@ -141,6 +141,7 @@ reference: {solver: discrete}
 		{"corners that disagree", fmt.Sprintf(plane, "cosine", "u - f", "u", "u", "u"), `{smooth: {x: 0.09, y: 0.09}, leaves: [south]}: meets west, east, north exactly`, "south (which disagree with others where they meet)"},
 		{"a flux", fmt.Sprintf(plane, "sine", "u - f", "u", "u", "flux"), `{offset: "f*(1 - y)", smooth: {x: 0.11, y: 0.11}, leaves: [east]}: meets west, south, north exactly`, "east (which disagree with others where they meet)"},
 		{"a wall of its own kind", fmt.Sprintf(plane, "sine", "u", "u", "u", "flux + u^4"), `{smooth: {x: 0.11, y: 0.11}}: meets west, south, north exactly`, "east (no multiplier"},
+		{"walls of cells", strings.NewReplacer("nodes", "cells", "  flux:", "  wall: {axis: x, edge: low, at: wall, points: 3}\n  foot: {axis: y, edge: low, at: wall, points: 3}\n  head: {axis: y, edge: high, at: wall, derivative: 1, points: 3}\n  flux:").Replace(fmt.Sprintf(plane, "sine", "foot - q", "head", "wall - q", "flux")), `{offset: "q", smooth: {x: 0.18, y: 0.18}}: meets west, east, south, north exactly`, ""},
 		{"start and walls", fmt.Sprintf(rod, "nodes", "u0", "u", "u"), `{offset: "u0", multiplier: "4*(t*x*(1 - x))"}`, ""},
 		{"walls that move", fmt.Sprintf(rod, "nodes", "u0", "u - sin(t)", "u"), `{offset: "sin(t)*(1 - x) + u0", multiplier: "4*(t*x*(1 - x))"}`, ""},
 		{"walls that disagree with the start", fmt.Sprintf(rod, "nodes", "u0", "u - 1", "u"), "", "start, left, right (initial conditions miss those of the walls by"},

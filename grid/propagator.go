@@ -31,14 +31,18 @@ type Propagator struct {
 	width    int      // of a mirrored slice
 }
 
-// Of is the part of y (State, points) that belongs to an unknown: its value, and the derivatives in time below the highest.
-func (p *Propagator) Of(y []float64, unknown int) []float64 {
-	end := p.State
+// End is the place in y after the values of an unknown: its own and the derivatives in time below the highest.
+func (p *Propagator) End(unknown int) int {
 	if unknown+1 < p.Unknowns {
-		end = p.First[unknown+1]
+		return p.First[unknown+1]
 	}
+	return p.State
+}
+
+// Of is the part of y (State, points) that belongs to an unknown.
+func (p *Propagator) Of(y []float64, unknown int) []float64 {
 	n := len(y) / p.State
-	return y[p.First[unknown]*n : end*n]
+	return y[p.First[unknown]*n : p.End(unknown)*n]
 }
 
 // interpolated is the number of times that b is interpolated between, at most.

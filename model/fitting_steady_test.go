@@ -7,6 +7,20 @@ import (
 	"pihc/pde"
 )
 
+// smoothLengths are those of the first unknown of a PDE file.
+func smoothLengths(t *testing.T, file string) string {
+	t.Helper()
+	p, err := pde.Load("a.yaml", []byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lengths, err := SmoothLengths(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(lengths[0])
+}
+
 // Lengths of S of a steady problem are 0.4 over its lowest wave number, by the walls, drift and a reaction, in proportion to the root of the coefficient along
 // each axis; there are none of solutions with kinks, and none along axes without a second derivative.
 func TestSmoothLengthsSteady(t *testing.T) {
@@ -40,15 +54,7 @@ conditions:
 		{"levels: [1, 3]", "u_xx + u_yy + k", "u", "map[x:0.51 y:0.51]"},
 		{"scale: 1", "u_xx + u_y", "u", "map[x:0.51]"},
 	} {
-		p, err := pde.Load("plate.yaml", fmt.Appendf(nil, plate, test.input, test.residual, test.west))
-		if err != nil {
-			t.Fatal(err)
-		}
-		lengths, err := SmoothLengths(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := fmt.Sprint(lengths[0]); got != test.want {
+		if got := smoothLengths(t, fmt.Sprintf(plate, test.input, test.residual, test.west)); got != test.want {
 			t.Errorf("%s of k with %s: %s, want %s", test.residual, test.input, got, test.want)
 		}
 	}

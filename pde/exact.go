@@ -36,8 +36,10 @@ func (p *Problem) ExactAnsatz(unknown int, smooth map[string]float64, holds func
 		smooth = maps.Clone(smooth)
 		delete(smooth, time)
 	}
-	smoothed := func(axis int) bool { return !p.isTime(axis) && smooth[p.Axes[axis].Name] > 0 }
-	others := slices.DeleteFunc(slices.Clone(walls), func(w wall) bool { return smoothed(w.axis) })
+	others := slices.DeleteFunc(slices.Clone(walls), func(w wall) bool { // whose conditions the offset has by S
+		_, ok := p.smoothed(unknown, w.axis)
+		return ok && !p.isTime(w.axis) && smooth[p.Axes[w.axis].Name] > 0
+	})
 	all := choices(others, starts)
 	if len(smooth) > 0 && !starts {
 		all = append(all, nil)
@@ -55,7 +57,12 @@ func (p *Problem) ExactAnsatz(unknown int, smooth map[string]float64, holds func
 			for _, w := range choice {
 				t.met = append(t.met, w.names...)
 			}
-			if t.met = append(t.met, q.smoothMet(unknown, smooth)...); len(t.met) == 0 && !p.Steady {
+			for _, name := range q.smoothMet(unknown, smooth) {
+				if !slices.Contains(t.met, name) {
+					t.met = append(t.met, name)
+				}
+			}
+			if len(t.met) == 0 && !p.Steady {
 				continue
 			}
 			t.Offset = p.lift(q.endConditions(unknown, choice, smooth))

@@ -53,14 +53,18 @@ func (p *Problem) endConditions(unknown int, walls []wall, smooth map[string]flo
 	return out
 }
 
-// smoothed are the conditions that S meets along an axis of space; false where one has more than nodes and values at walls.
+// smoothed are the conditions that S meets along an axis of space; false where one is about something else than the field at a wall.
 func (p *Problem) smoothed(unknown, axis int) (all []endCondition, ok bool) {
 	_, ends, err := p.smoothing(unknown, axis)
-	if err != nil || p.Axes[axis].Boundary != grid.Nodes {
+	nodes := p.Axes[axis].Boundary == grid.Nodes
+	if err != nil || p.Axes[axis].Boundary == grid.Periodic {
 		return nil, false
 	}
 	for end, rows := range ends {
 		for _, r := range rows {
+			if !nodes && r.Expr.DependsOn(p.Unknowns[unknown].Name) { // half a step away
+				return nil, false
+			}
 			c, there := endCondition{high: end == 1}, p.atEnd(r, p.Axes[axis].Name)
 			rest := map[string]*expr.Expr{p.Unknowns[unknown].Name: expr.Const(0)}
 			add := func(name string, derivative int) {
@@ -76,7 +80,7 @@ func (p *Problem) smoothed(unknown, axis int) (all []endCondition, ok bool) {
 				}
 				f := t.Factors[0] // the only one (linearAlong)
 				switch {
-				case f.Edge != nil && f.Edge.At == grid.GhostPoint, f.Edge == nil && (f.Low != nil || f.High != nil):
+				case f.Edge != nil && (f.Edge.At == grid.GhostPoint || !nodes && f.Edge.At != grid.Wall), f.Edge == nil && (!nodes || f.Low != nil || f.High != nil):
 					return nil, false
 				case f.Edge != nil:
 					add(t.Name, f.Edge.Derivative)

@@ -1,8 +1,10 @@
 package pde
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"pihc/expr"
 	"pihc/grid"
@@ -139,10 +141,9 @@ func (s *System) meanOrder(unknown int, inputs []float64) (order int, weight *ex
 			by, err := s.weights(w)
 			if err != nil { // of the other sign
 				w = expr.Const(-1).Times(w)
-				by, err = s.weights(w)
-			}
-			if err != nil {
-				continue
+				if by, err = s.weights(w); err != nil {
+					continue
+				}
 			}
 			x, y := slices.Clone(values), slices.Clone(rows.Terms.Values[time])
 			for r, q := range set.Points {
@@ -230,4 +231,86 @@ func (s *System) offsetKeeps(unknown, order int, weight *expr.Expr, inputs []flo
 		}
 	}
 	return true
+}
+
+// RemovesMean reports whether the ansatz of an unknown removes the mean over slices along the first axis, without weights.
+func (s *System) RemovesMean(unknown int) bool {
+	return s.Problem.Unknowns[unknown].Ansatz.RemoveMean && s.meanWeights[unknown] == nil
+}
+
+// HoldMeans subtracts from every slice of a field (C, P) what changes the mean that the ansatz removes: the least change that leaves it zero.
+func (s *System) HoldMeans(field []float64) {
+	width := s.SliceSize()
+	for lo := 0; lo < len(field); lo += width {
+		slice, unknown := field[lo:lo+width], lo/s.Grid.Size()
+		if w := s.MeanWeights(unknown); w != nil {
+			kernel.Axpy64(slice, -kernel.Dot(w, slice)/kernel.SumSquares64(w), w)
+		} else if s.RemovesMean(unknown) {
+			RemoveMean(slice)
+		}
+	}
+}
+
+// MeanWeights are those of the mean over a slice that the ansatz of an unknown removes, of sum 1; nil where all points weigh alike.
+func (s *System) MeanWeights(unknown int) []float64 { return s.meanWeights[unknown] }
+
+// WeighsMeans reports whether a mean that the ansatz removes has weights.
+func (s *System) WeighsMeans() bool {
+	return slices.ContainsFunc(s.meanWeights, func(w []float64) bool { return w != nil })
+}
+
+// weights are the values of an expression on a slice, over their sum; nil of none.
+func (s *System) weights(e *expr.Expr) ([]float64, error) {
+	if e == nil {
+		return nil, nil
+	}
+	w, sum := make([]float64, s.SliceSize()), 0.0
+	for q := range w {
+		at := s.place(q)
+		if w[q] = e.Value(at); !(w[q] > 0) || math.IsInf(w[q], 0) {
+			var place []string
+			for _, axis := range s.Grid.Axes[1:] {
+				place = append(place, fmt.Sprintf("%s = %g", axis.Name, at[axis.Name]))
+			}
+			return nil, fmt.Errorf("%g at %s: want a positive number", w[q], strings.Join(place, ", "))
+		}
+		sum += w[q]
+	}
+	for q := range w {
+		w[q] /= sum
+	}
+	return w, nil
+}
+
+// place is the point of a slice by the names of the axes of space.
+func (s *System) place(point int) map[string]float64 {
+	at := map[string]float64{}
+	for i, axis := range s.Grid.Axes[1:] {
+		at[axis.Name] = s.coordinates[i][point]
+	}
+	return at
+}
+
+// KeepMean shifts a slice of an unknown to the weighted mean of what it begins with, begin (its values in time, SliceSize): its value, and of second order its
+// rate times the time since the first. Without weights it leaves the slice, whose mean the linear part keeps.
+func (s *System) KeepMean(slice, begin []float64, unknown, time int) {
+	w, n := s.meanWeights[unknown], s.SliceSize()
+	if w == nil {
+		return
+	}
+	axis, shift, power := s.All().Grid.Axes[0], -kernel.Dot(w, slice), 1.0
+	for i := range len(begin) / n {
+		shift += power * kernel.Dot(w, begin[i*n:(i+1)*n])
+		power *= axis.Coordinate(time) - axis.Lo
+	}
+	kernel.AddScalar64(slice, slice, shift)
+}
+
+// RemoveMean subtracts the mean of a slice from it.
+func RemoveMean(slice []float64) {
+	mean := 0.0
+	for _, v := range slice {
+		mean += v
+	}
+	kernel.AddScalar64(slice, slice, -mean/float64(len(slice)))
 }

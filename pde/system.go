@@ -3,14 +3,12 @@ package pde
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 
 	"pihc/compute"
 	"pihc/expr"
 	"pihc/grid"
-	"pihc/internal/kernel"
 	"pihc/internal/slab"
 	"pihc/internal/words"
 )
@@ -544,81 +542,6 @@ func (s *System) InputSize() int {
 // it has no initial condition to keep.
 func (p *Problem) HasOffset() bool {
 	return p.Steady || slices.ContainsFunc(p.Unknowns, func(u Unknown) bool { return !equals(u.Ansatz.Offset, 0) })
-}
-
-// RemovesMean reports whether the ansatz removes the mean over a slice along the first axis of a
-// field (C, P).
-func (s *System) RemovesMean(slice int) bool {
-	return s.Problem.Unknowns[slice/s.Grid.Axes[0].Points].Ansatz.RemoveMean
-}
-
-// HoldMeans subtracts from every slice of a field (C, P) what changes the mean that the ansatz removes: the least change that leaves it zero.
-func (s *System) HoldMeans(field []float64) {
-	width := s.SliceSize()
-	for lo := 0; lo < len(field); lo += width {
-		switch w := s.MeanWeights(lo / s.Grid.Size()); {
-		case w != nil:
-			slice := field[lo : lo+width]
-			kernel.Axpy64(slice, -kernel.Dot(w, slice)/kernel.SumSquares64(w), w)
-		case s.RemovesMean(lo / width):
-			RemoveMean(field[lo : lo+width])
-		}
-	}
-}
-
-// MeanWeights are those of the mean over a slice that the ansatz of an unknown removes, of sum 1; nil where all points weigh alike.
-func (s *System) MeanWeights(unknown int) []float64 { return s.meanWeights[unknown] }
-
-// weights are the values of an expression on a slice, over their sum; nil of none.
-func (s *System) weights(e *expr.Expr) ([]float64, error) {
-	if e == nil {
-		return nil, nil
-	}
-	w, sum := make([]float64, s.SliceSize()), 0.0
-	for q := range w {
-		at := s.place(q)
-		if w[q] = e.Value(at); !(w[q] > 0) || math.IsInf(w[q], 0) {
-			return nil, fmt.Errorf("%g at %v: want a positive number", w[q], at)
-		}
-		sum += w[q]
-	}
-	for q := range w {
-		w[q] /= sum
-	}
-	return w, nil
-}
-
-// place is the point of a slice by the names of the axes of space.
-func (s *System) place(point int) map[string]float64 {
-	at := map[string]float64{}
-	for i, axis := range s.Grid.Axes[1:] {
-		at[axis.Name] = s.coordinates[i][point]
-	}
-	return at
-}
-
-// KeepMean shifts a slice of an unknown to the weighted mean of what it begins with, begin (its values in time, SliceSize): its value, and of second order its
-// rate times the time since the first. Without weights it leaves the slice, whose mean the linear part keeps.
-func (s *System) KeepMean(slice, begin []float64, unknown, time int) {
-	w, n := s.meanWeights[unknown], s.SliceSize()
-	if w == nil {
-		return
-	}
-	axis, shift, power := s.All().Grid.Axes[0], -kernel.Dot(w, slice), 1.0
-	for i := range len(begin) / n {
-		shift += power * kernel.Dot(w, begin[i*n:(i+1)*n])
-		power *= axis.Coordinate(time) - axis.Lo
-	}
-	kernel.AddScalar64(slice, slice, shift)
-}
-
-// RemoveMean subtracts the mean of a slice from it.
-func RemoveMean(slice []float64) {
-	mean := 0.0
-	for _, v := range slice {
-		mean += v
-	}
-	kernel.AddScalar64(slice, slice, -mean/float64(len(slice)))
 }
 
 // Set returns the set of rows called name, or nil.

@@ -191,7 +191,7 @@ func (s *sample) meanFromStart(f value) value {
 // ansatz sets basis, multiplier and offset from what the network proposes (C P, N).
 func (s *sample) ansatz(functions value) error {
 	n, size := functions.shape[1], s.size()
-	s.basis = s.removeMean(functions, false)
+	s.basis = s.removeMeans(functions)
 	if mu := s.System.Multiplier(); mu != nil {
 		s.multiplier = s.numbers(mu, f64, size)
 		s.basis = s.mul(s.basis, s.spread(s.multiplier, []int{size, n}, 0))
@@ -201,7 +201,7 @@ func (s *sample) ansatz(functions value) error {
 		s.propagator = s.newPropagator()
 		s.basis = s.propagator.propagate(s.basis)
 	}
-	s.basis = s.removeMean(s.basis, true)
+	s.basis = s.removeWeightedMeans(s.basis, false)
 	if !s.Problem.HasOffset() {
 		return nil
 	}
@@ -263,30 +263,41 @@ func (s *sample) pointwise(e *expr.Expr) (value, error) {
 	return s.program(program, in, 1)[0], nil
 }
 
-// removeMean removes the mean over each slice of fields (C P, F), of the unknowns whose
-// ansatz does and has weights or not. Without weights it is its own transpose.
-func (s *sample) removeMean(f value, weighted bool) value {
-	if !slices.ContainsFunc(s.Problem.Unknowns, func(u pde.Unknown) bool { return u.Ansatz.RemoveMean && (u.Ansatz.MeanWeight != nil) == weighted }) {
-		return f
-	}
+// eachSlices changes the slices (T, points, F) of every unknown of fields (C P, F).
+func (s *sample) eachSlices(f value, change func(unknown int, slices value) value) value {
 	var all []value
-	for c, u := range s.Problem.Unknowns {
+	for c := range s.Problem.Unknowns {
 		part := s.slice(f, 0, c*s.gridSize(), (c+1)*s.gridSize())
-		switch w := s.System.MeanWeights(c); {
-		case !u.Ansatz.RemoveMean || (w != nil) != weighted:
-		case weighted:
-			whole := part.shape
-			part = s.reshape(part, s.gridSize()/s.width(), s.width(), f.shape[1])
-			part = s.reshape(s.sub(part, s.spread(s.weightedMeans(part, w), part.shape, 0, 2)), whole...)
-		default:
-			whole := part.shape
-			part = s.reshape(part, s.gridSize()/s.width(), s.width(), f.shape[1])
-			mean := s.times(s.sum(part, 1), 1/float64(s.width()))
-			part = s.reshape(s.sub(part, s.spread(mean, part.shape, 0, 2)), whole...)
-		}
-		all = append(all, part)
+		all = append(all, s.reshape(change(c, s.reshape(part, s.gridSize()/s.width(), s.width(), f.shape[1])), part.shape...))
 	}
 	return s.concatenate(0, all...)
+}
+
+// removeMeans removes the means without weights from fields (C P, F). It is its own transpose.
+func (s *sample) removeMeans(f value) value {
+	return s.eachSlices(f, func(c int, x value) value {
+		if !s.System.RemovesMean(c) {
+			return x
+		}
+		return s.sub(x, s.spread(s.times(s.sum(x, 1), 1/float64(s.width())), x.shape, 0, 2))
+	})
+}
+
+// removeWeightedMeans removes the means that have weights from fields (C P, F), or applies the transpose of that.
+func (s *sample) removeWeightedMeans(f value, transposed bool) value {
+	if !s.System.WeighsMeans() {
+		return f
+	}
+	return s.eachSlices(f, func(c int, x value) value {
+		w := s.System.MeanWeights(c)
+		switch {
+		case w == nil:
+			return x
+		case transposed:
+			return s.sub(x, s.mul(s.spread(s.sum(x, 1), x.shape, 0, 2), s.spread(s.numbers(w, x.dtype, len(w)), x.shape, 1)))
+		}
+		return s.sub(x, s.spread(s.weightedMeans(x, w), x.shape, 0, 2))
+	})
 }
 
 // weightedMeans are the means (T, F) over the slices of f (T, points, F) by weights.
@@ -294,54 +305,26 @@ func (s *sample) weightedMeans(f value, weights []float64) value {
 	return s.sum(s.mul(f, s.spread(s.numbers(weights, f.dtype, len(weights)), f.shape, 1)), 1)
 }
 
-// removeMeanTransposed is the transpose of removeMean with weights.
-func (s *sample) removeMeanTransposed(f value) value {
-	if !slices.ContainsFunc(s.Problem.Unknowns, func(u pde.Unknown) bool { return u.Ansatz.MeanWeight != nil }) {
-		return f
-	}
-	var all []value
-	for c := range s.Problem.Unknowns {
-		part := s.slice(f, 0, c*s.gridSize(), (c+1)*s.gridSize())
-		if w := s.System.MeanWeights(c); w != nil {
-			whole := part.shape
-			part = s.reshape(part, s.gridSize()/s.width(), s.width(), f.shape[1])
-			shift := s.mul(s.spread(s.sum(part, 1), part.shape, 0, 2), s.spread(s.numbers(w, f.dtype, len(w)), part.shape, 1))
-			part = s.reshape(s.sub(part, shift), whole...)
-		}
-		all = append(all, part)
-	}
-	return s.concatenate(0, all...)
-}
-
 // keepMeans shifts slices of a field (C P, 1) that Duhamel's formula begins with values of begin (SliceSize, 1) as pde.System.KeepMean does.
 func (s *sample) keepMeans(f value, begin []value) value {
-	var all []value
-	for c := range s.Problem.Unknowns {
-		part := s.slice(f, 0, c*s.gridSize(), (c+1)*s.gridSize())
-		if w := s.System.MeanWeights(c); w != nil {
-			axis, whole := s.Grid.Axes[0], part.shape
-			part = s.reshape(part, axis.Points, s.width(), 1)
-			shift := s.neg(s.weightedMeans(part, w))
-			end := s.propagator.State
-			if c+1 < len(s.propagator.First) {
-				end = s.propagator.First[c+1]
-			}
-			powers := make([]float64, axis.Points)
-			for i := range powers {
-				powers[i] = 1
-			}
-			for _, y := range begin[s.propagator.First[c]:end] {
-				mean := s.weightedMeans(s.reshape(y, 1, s.width(), 1), w) // (1, 1)
-				shift = s.add(shift, s.mul(s.spread(s.reshape(mean, 1), shift.shape, 1), s.spread(s.numbers(slices.Clone(powers), f64, axis.Points), shift.shape, 0)))
-				for i := range powers {
-					powers[i] *= axis.Coordinate(i) - axis.Lo
-				}
-			}
-			part = s.reshape(s.add(part, s.spread(shift, part.shape, 0, 2)), whole...)
-		}
-		all = append(all, part)
+	if !s.System.WeighsMeans() {
+		return f
 	}
-	return s.concatenate(0, all...)
+	return s.eachSlices(f, func(c int, x value) value {
+		w, time := s.System.MeanWeights(c), s.Grid.Axes[0]
+		if w == nil {
+			return x
+		}
+		shift, powers := s.neg(s.weightedMeans(x, w)), slices.Repeat([]float64{1}, time.Points)
+		for _, y := range begin[s.propagator.First[c]:s.propagator.End(c)] {
+			mean := s.reshape(s.weightedMeans(s.reshape(y, 1, s.width(), 1), w), 1)
+			shift = s.add(shift, s.mul(s.spread(mean, shift.shape, 1), s.spread(s.numbers(slices.Clone(powers), f64, time.Points), shift.shape, 0)))
+			for i := range powers {
+				powers[i] *= time.Coordinate(i) - time.Lo
+			}
+		}
+		return s.add(x, s.spread(shift, x.shape, 0, 2))
+	})
 }
 
 // smooth applies S of the ansatz to fields (C P, F), or with the indices of its matrices (i, j) exchanged in spec Sᵀ.
@@ -365,7 +348,7 @@ func (s *sample) smooth(spec string, f value) value {
 
 // projectTransposed applies Sᵀ, μ and then Πᵀ to fields (C P, F).
 func (s *sample) projectTransposed(f value) value {
-	f = s.removeMeanTransposed(f)
+	f = s.removeWeightedMeans(f, true)
 	if s.propagator != nil {
 		f = s.propagator.transposed(f)
 	}
@@ -373,5 +356,5 @@ func (s *sample) projectTransposed(f value) value {
 	if s.multiplier.exists() {
 		f = s.mul(f, s.spread(s.multiplier, f.shape, 0))
 	}
-	return s.removeMean(f, false)
+	return s.removeMeans(f)
 }

@@ -139,11 +139,7 @@ func (p *propagator) propagate(f value) value {
 func (p *propagator) begin(y value) value {
 	var orders []int
 	for c, first := range p.First {
-		end := p.State
-		if c+1 < p.Unknowns {
-			end = p.First[c+1]
-		}
-		orders = append(orders, end-first)
+		orders = append(orders, p.End(c)-first)
 	}
 	hat := p.forward(p.reshape(y, p.State*p.width(), 1), orders, false)
 	return p.march(p.reshape(hat, p.Modes, 2*p.State, 1), value{})

@@ -4,8 +4,8 @@
 
 u.npz is what `pihc predict RUN --initial u0.npy --out u.npz` wrote. The network has
 one pass and no features here (network.passes 1, network.features {}). For soft the
-field is offset + multiplier * output * soft_weight; this script wants offset 0 and
-multiplier 1. For hard and moe the field is, in every expert's subdomain, a combination
+field is offset + multiplier * output * soft_weight; this script wants offset 0,
+multiplier 1 and no S (`smooth`, `duhamel`). For hard and moe the field is, in every expert's subdomain, a combination
 of the outputs: how far it is from the best one is printed.
 """
 import json
