@@ -71,7 +71,7 @@ func load[D, T compute.Float](s *Workspace, in Input[T]) {
 	width, times := system.SliceSize(), system.Grid.Axes[0].Points
 	lo, hi := system.Slab.Own(times)
 	s.c.pool.Run(len(s.field)/width, func(worker, slice int) {
-		if s.offset != nil && in.Offset == nil && s.propagation == nil {
+		if s.offset != nil && in.Offset == nil && !s.c.propagates() {
 			s.workers[worker].Offset(s.offset[slice*width:(slice+1)*width], in.Sample, slice)
 		}
 		if unknown, at := slice/times, slice%times; at >= lo && at < hi {
@@ -79,7 +79,11 @@ func load[D, T compute.Float](s *Workspace, in Input[T]) {
 			loadDirections(s, out[slice*width*s.c.stored:], in.Directions, slice*width, width)
 		}
 	})
-	if s.propagation != nil {
+	switch {
+	case !s.c.propagates():
+	case !s.linearise(in.Sample):
+		s.lose()
+	default:
 		if s.offset != nil && in.Offset == nil {
 			s.beginOffset(in.Sample)
 		}

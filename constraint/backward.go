@@ -79,7 +79,7 @@ func (s *Workspace) newAdjointFields() {
 			s.slices = all
 		}
 	})
-	if system.Slab != nil || s.c.Propagator != nil {
+	if system.Slab != nil || s.c.propagates() {
 		s.slices = all
 	}
 	size := len(system.Problem.Unknowns) * width * s.slices
@@ -160,7 +160,7 @@ func (s *Workspace) projectTransposed(first, count int) {
 	if s.c.System.WeighsMeans() {
 		s.c.pool.Run(len(s.adjointFields), func(_, i int) { removeWeightedMeansTransposed(s.c, s.adjointFields[i]) })
 	}
-	if s.propagation != nil {
+	if s.c.propagates() && (s.propagation != nil || s.stepper != nil) {
 		s.propagateTransposed()
 	}
 	system, mu := s.c.System, s.c.multiplier

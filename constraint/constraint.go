@@ -158,9 +158,14 @@ func New(s *pde.System, n int, o Options, router Router, pool *compute.Pool) (*C
 		return nil, err
 	}
 	c.stored = c.Functions
+	if s.Problem.Unknowns[0].Ansatz.ByRows {
+		if _, err = s.NewLinearRows(); err != nil {
+			return nil, fmt.Errorf("ansatz: duhamel: rows: %w", err)
+		}
+	}
 	if c.Propagator, err = s.Propagator(); err != nil {
 		return nil, fmt.Errorf("ansatz: duhamel: %w", err)
-	} else if c.Propagator != nil && c.Propagator.Coupled {
+	} else if c.Propagator != nil && c.Propagator.Coupled || s.Problem.Unknowns[0].Ansatz.ByRows && len(s.Problem.Unknowns) > 1 {
 		c.stored = c.N // of a component that has its own weight the linear part makes a field of all unknowns
 	}
 	c.findBorders()

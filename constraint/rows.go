@@ -3,6 +3,7 @@ package constraint
 import (
 	"math"
 
+	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/pde"
 )
@@ -79,7 +80,8 @@ type worker struct {
 	scratch []float64 // of kernels
 	wide    []float64 // rows of the basis in float64: as many as the last axis has points
 	sums    sums
-	line    []float64 // two lines of the functions, of smooth
+	line    []float64      // two lines of the functions, of smooth
+	steps   *grid.Stepping // of Duhamel's formula by rows
 
 	tile []float64 // b̄ of the functions at tilePoints points
 }

@@ -30,7 +30,9 @@ type Workspace struct {
 	experts     []*expert
 	field       []float64         // (C, P): û
 	propagation *grid.Propagation // nil where the ansatz has none
-	begin       []float64         // what it begins with
+	linear      *pde.LinearRows   // likewise, by rows
+	stepper     *grid.Stepper     // for the last sample; nil where it has none
+	begin       []float64         // what these begin with
 	jump        [][2]float64      // per pair: the two differences
 
 	// Of the backward pass: α_k (C, P) and, where there is a solve, β_k of every expert, on so many
@@ -85,6 +87,10 @@ func (c *Constraint) NewWorkspace() *Workspace {
 	}
 	if p := c.Propagator; p != nil {
 		s.propagation, s.begin = p.NewPropagation(propagated, c.pool), make([]float64, p.State*c.System.SliceSize())
+	}
+	if c.propagates() && c.Propagator == nil {
+		s.linear, _ = c.System.NewLinearRows() // New has tried
+		s.begin = make([]float64, len(c.System.Problem.Begins())*c.System.SliceSize())
 	}
 	s.foreign = make([]bool, len(s.blocks))
 	s.jump = make([][2]float64, len(c.pairs))

@@ -11,6 +11,7 @@ import (
 	"pihc/grid"
 	"pihc/internal/config"
 	"pihc/internal/dataset"
+	"pihc/internal/discrete"
 	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
@@ -117,25 +118,8 @@ type exactAnsatz struct {
 
 // find sets parts, held and disagree.
 func (e *exactAnsatz) find(misfit float64) error {
-	if all, met, ok := e.p.DuhamelAnsatz(); ok && !e.jumps && e.p.SemilinearWaves() {
-		q := *e.p
-		q.Unknowns = slices.Clone(q.Unknowns)
-		for c := range q.Unknowns {
-			q.Unknowns[c].Ansatz = all[c]
-		}
-		ok, err := meets(&q, met)
-		if err != nil {
-			return err
-		}
-		if ok {
-			e.held = met
-			for c := range all {
-				if err := e.add(&q, c); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
+	if found, err := e.duhamel(); found || err != nil {
+		return err
 	}
 	for c := range e.p.Unknowns {
 		a, met, err := e.of(c, e.lengths[c])
@@ -171,6 +155,94 @@ func (e *exactAnsatz) find(misfit float64) error {
 		}
 	}
 	return nil
+}
+
+// duhamel looks for an ansatz by Duhamel's formula: by Fourier modes where these solve the whole linear part, by rows where they do not and
+// the problem is linear or has waves of second order in time, and then by what Fourier modes solve of it.
+func (e *exactAnsatz) duhamel() (found bool, err error) {
+	if e.jumps {
+		return false, nil
+	}
+	waves, linear := e.p.SemilinearWaves(), e.p.AllLinear()
+	modes := func() (bool, error) {
+		all, met, ok := e.p.DuhamelAnsatz()
+		if !ok || !waves {
+			return false, nil
+		}
+		return e.all(all, met)
+	}
+	if e.p.ByModes() {
+		return modes()
+	}
+	if linear || waves && slices.Max(discrete.TimeOrders(e.p)) == 2 {
+		all, met, ok := e.p.RowsAnsatz()
+		if most := map[bool]float64{true: mostLinearGrowth, false: mostWaveGrowth}[linear]; ok && e.steps(all, most) {
+			if found, err := e.all(all, met); found || err != nil {
+				return found, err
+			}
+		}
+	}
+	return modes()
+}
+
+const (
+	// mostWaveGrowth is how many times larger the linear part of nonlinear rows may make what is there at first, and mostLinearGrowth that of linear ones.
+	mostWaveGrowth, mostLinearGrowth = 10, 1e4
+	// mostStepped bounds the products that solving the linear part of the rows takes for one function.
+	mostStepped = 3e7
+	// growthDraws is how many samples that is looked at for.
+	growthDraws = 4
+)
+
+// steps reports whether the linear part of rows can be solved in steps of time for some samples, and what is there at first grows by no more than most.
+func (e *exactAnsatz) steps(all []pde.Ansatz, most float64) bool {
+	q := withAll(e.p, all)
+	g, err := q.Grid(nil)
+	if err != nil {
+		return false
+	}
+	sys, err := q.Discretize(g)
+	if err != nil {
+		return false
+	}
+	rows, err := sys.NewLinearRows()
+	if err != nil {
+		return false
+	}
+	samples, err := dataset.Draws(q, g, growthDraws)
+	if err != nil {
+		return false
+	}
+	random := rand.New(rand.NewPCG(1, 1))
+	return !slices.ContainsFunc(samples, func(sample []float64) bool {
+		stepper, err := rows.For(sample)
+		return err != nil || stepper.Work() > mostStepped || !(stepper.Growth(random) <= most)
+	})
+}
+
+// all takes an ansatz of all unknowns, if it meets the conditions.
+func (e *exactAnsatz) all(all []pde.Ansatz, met []string) (bool, error) {
+	q := withAll(e.p, all)
+	if ok, err := meets(q, met); !ok || err != nil {
+		return false, err
+	}
+	e.held = met
+	for c := range all {
+		if err := e.add(q, c); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// withAll is a problem with other ansatzes.
+func withAll(p *pde.Problem, all []pde.Ansatz) *pde.Problem {
+	q := *p
+	q.Unknowns = slices.Clone(q.Unknowns)
+	for c := range q.Unknowns {
+		q.Unknowns[c].Ansatz = all[c]
+	}
+	return &q
 }
 
 // slopeSteps is the length of S, in steps of an axis, where it is there to meet slopes.
@@ -264,7 +336,7 @@ func ansatzText(a pde.Ansatz) string {
 		keys = append(keys, "leaves: ["+strings.Join(a.Leaves, ", ")+"]")
 	}
 	if a.Duhamel {
-		keys = append(keys, "duhamel: true")
+		keys = append(keys, map[bool]string{true: "duhamel: rows", false: "duhamel: true"}[a.ByRows])
 	}
 	if a.RemoveMean {
 		keys = append(keys, "projection: remove-mean")

@@ -81,7 +81,7 @@ type (
 		MeanWeight config.Scalar             `yaml:"mean_weight"`
 		Smooth     config.Map[config.Scalar] `yaml:"smooth"`
 		Leaves     []config.Scalar           `yaml:"leaves"`
-		Duhamel    bool                      `yaml:"duhamel"`
+		Duhamel    fileDuhamel               `yaml:"duhamel"`
 		Pos        config.Position           `yaml:"-"`
 	}
 	fileReference struct {
@@ -234,4 +234,15 @@ func (t *fileTerm) UnmarshalConfig(n config.Node) error {
 	err := n.Decode(&t.factors[0])
 	t.of = t.factors[0].Of
 	return err
+}
+
+// fileDuhamel is how an ansatz solves the linear part: "true" by Fourier modes, or "rows".
+type fileDuhamel string
+
+func (d *fileDuhamel) UnmarshalText(text []byte) error {
+	switch *d = fileDuhamel(text); *d {
+	case "true", "false", "rows":
+		return nil
+	}
+	return fmt.Errorf("want true, rows or false, got %q", text)
 }

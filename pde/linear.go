@@ -25,10 +25,14 @@ type linear struct {
 	terms    []linearTerm
 	parities grid.Parities
 	met      [][]string // per unknown
+	drawn    bool       // terms are left out that inputs multiply
 }
 
 // duhamel reports whether fields are solutions of the linear part.
 func (p *Problem) duhamel() bool { return p.Unknowns[0].Ansatz.Duhamel }
+
+// byRows reports whether that linear part is that of rows.
+func (p *Problem) byRows() bool { return p.Unknowns[0].Ansatz.ByRows }
 
 // Linear says why the residuals have no linear part that can be solved in time, Fourier mode by mode.
 func (p *Problem) Linear() error {
@@ -40,7 +44,7 @@ func (p *Problem) Linear() error {
 // space, and no diffusion of an unknown of first order in time unless it oscillates too; what it leaves of nonlinear terms contains no
 // derivatives, or those in space that are two orders lower.
 func (p *Problem) SemilinearWaves() bool {
-	l, err := p.linearPart()
+	l, err := p.linearTerms()
 	if err != nil {
 		return false
 	}
@@ -165,6 +169,33 @@ func (p *Problem) linearDomain() error {
 
 // linearPart finds the linear part; the error says why there is none.
 func (p *Problem) linearPart() (*linear, error) {
+	l, err := p.linearTerms()
+	if err != nil {
+		return nil, err
+	}
+	if l.parities, l.met, err = p.parities(l.terms); err != nil {
+		return nil, err
+	}
+	l.terms = slices.DeleteFunc(l.terms, func(t linearTerm) bool { return !p.keepsParity(t, l.parities) })
+	return l, p.ghostsMirror(l)
+}
+
+// ByModes reports whether the linear part is solved whole by Fourier modes: what multiplies its terms is constant, and all go on beyond walls as their
+// unknowns do.
+func (p *Problem) ByModes() bool {
+	l, err := p.linearTerms()
+	if err != nil || l.drawn {
+		return false
+	}
+	whole, err := p.linearPart()
+	return err == nil && len(whole.terms) == len(l.terms) && !slices.ContainsFunc(l.terms, func(t linearTerm) bool {
+		_, constant := t.slope.Constant()
+		return !constant
+	})
+}
+
+// linearTerms finds the linear part but for walls.
+func (p *Problem) linearTerms() (*linear, error) {
 	if err := p.linearDomain(); err != nil {
 		return nil, err
 	}
@@ -203,6 +234,7 @@ func (p *Problem) linearPart() (*linear, error) {
 			}
 			slope = slope.Substitute(zeros)
 			if edge || t.atWall() || !p.inAxes(slope) || equals(slope, 0) {
+				l.drawn = l.drawn || !equals(slope, 0)
 				continue
 			}
 			l.terms = append(l.terms, linearTerm{k, i, t.Of, rate, slope})
@@ -216,12 +248,7 @@ func (p *Problem) linearPart() (*linear, error) {
 		t.row = owner[t.row]
 		t.slope = t.slope.Over(leading[t.row])
 	}
-	var err error
-	if l.parities, l.met, err = p.parities(l.terms); err != nil {
-		return nil, err
-	}
-	l.terms = slices.DeleteFunc(l.terms, func(t linearTerm) bool { return !p.keepsParity(t, l.parities) })
-	return l, p.ghostsMirror(l)
+	return l, nil
 }
 
 // Mirrored is the grid that the linear part of the residuals is solved on, of an ansatz that has it: g itself where no axis of space has ends.
@@ -329,12 +356,30 @@ func (s *System) mean(e *expr.Expr) (float64, error) {
 
 // propagated fills a field (C, P) with the solution of the linear part that begins as the offset of the ansatz does.
 func (s *System) propagated(field, inputs []float64) {
-	propagator, err := s.Propagator()
-	if err != nil {
-		panic("pde: an ansatz by Duhamel's formula without its linear part: " + err.Error())
+	fail := func(err error) {
+		if err != nil {
+			panic("pde: an ansatz by Duhamel's formula without its linear part: " + err.Error())
+		}
 	}
-	y, n := make([]float64, propagator.State*s.SliceSize()), s.SliceSize()
-	s.NewRowEvaluator(1).Begin(y, inputs)
+	e := s.NewRowEvaluator(1)
+	y, n := make([]float64, len(e.begins)*s.SliceSize()), s.SliceSize()
+	e.Begin(y, inputs)
+	if s.Problem.byRows() {
+		rows, err := s.NewLinearRows()
+		fail(err)
+		stepper, err := rows.For(inputs)
+		fail(err)
+		stepper.Begin(stepper.NewStepping(), y, func(unknown, time int, values []float64) {
+			slice := field[unknown*s.Grid.Size()+time*n:][:n]
+			for p := range slice {
+				slice[p] = values[p*grid.Stepped]
+			}
+			s.KeepMean(slice, stepper.Of(y, unknown), unknown, time)
+		})
+		return
+	}
+	propagator, err := s.Propagator()
+	fail(err)
 	propagator.NewPropagation(1, nil).Begin(y, func(unknown, time int, values []float64) {
 		slice := field[unknown*s.Grid.Size()+time*n:][:n]
 		copy(slice, values)

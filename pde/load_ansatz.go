@@ -32,7 +32,7 @@ func (l *loader) duhamel(p *Problem) {
 	var bad error
 	for _, u := range p.Unknowns {
 		switch a := u.Ansatz; {
-		case a.Duhamel != p.duhamel():
+		case a.Duhamel != p.duhamel() || a.ByRows != p.byRows():
 			bad = errors.New("want it for all unknowns or none, since the linear part couples them")
 		case a.Duhamel && !equals(a.Multiplier, 1):
 			bad = errors.New("want no multiplier beside it: fields begin with the offset")
@@ -40,7 +40,11 @@ func (l *loader) duhamel(p *Problem) {
 			bad = errors.New("want no smooth beside it")
 		}
 	}
-	if bad == nil && p.duhamel() {
+	switch {
+	case bad != nil || !p.duhamel():
+	case p.byRows():
+		bad = p.linearDomain()
+	default:
 		bad = p.Linear()
 	}
 	if bad != nil {
@@ -91,7 +95,7 @@ func (l *loader) smooth(p *Problem, unknown int, from fileAnsatz) {
 
 // oneAnsatz reads an ansatz but for its S.
 func (l *loader) oneAnsatz(p *Problem, f fileAnsatz) Ansatz {
-	a := Ansatz{Offset: expr.Const(0), Multiplier: expr.Const(1), Duhamel: f.Duhamel}
+	a := Ansatz{Offset: expr.Const(0), Multiplier: expr.Const(1), Duhamel: f.Duhamel == "true" || f.Duhamel == "rows", ByRows: f.Duhamel == "rows"}
 	if f.Offset.Text != "" {
 		a.Offset = l.expression("offset", f.Offset, append(p.AxisNames(), p.InputNames()...))
 	}

@@ -177,19 +177,28 @@ func (p *Problem) DuhamelAnsatz() (all []Ansatz, met []string, ok bool) {
 	if err != nil {
 		return nil, nil, false
 	}
+	all, met, ok = p.beginAnsatz(Ansatz{Multiplier: expr.Const(1), Duhamel: true})
+	return all, append(met, slices.Concat(l.met...)...), ok
+}
+
+// beginAnsatz is an ansatz for every unknown with the offset that begins as conditions at the first time ask for, and these.
+func (p *Problem) beginAnsatz(a Ansatz) (all []Ansatz, met []string, ok bool) {
 	for c := range p.Unknowns {
 		walls := p.walls(c)
-		if len(walls) == 0 || walls[0].axis != 0 || walls[0].high || len(walls[0].values) != l.orders[c] {
+		if len(walls) == 0 || walls[0].axis != 0 || walls[0].high || len(walls[0].values) != p.timeOrder(c) {
 			return nil, nil, false
 		}
-		all = append(all, Ansatz{Offset: p.lift(p.endConditions(c, walls[:1], nil)), Multiplier: expr.Const(1), Duhamel: true})
-		met = append(append(met, walls[0].names...), l.met[c]...)
+		a.Offset = p.lift(p.endConditions(c, walls[:1], nil))
+		all, met = append(all, a), append(met, walls[0].names...)
 	}
 	return all, met, true
 }
 
 // odd are the points (C, SliceSize) of walls where unknowns of an ansatz by Duhamel's formula are zero.
 func (s *System) odd() []bool {
+	if s.Problem.byRows() {
+		return s.given()
+	}
 	l, err := s.Problem.linearPart()
 	if err != nil {
 		return nil

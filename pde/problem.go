@@ -186,6 +186,8 @@ type Ansatz struct {
 	// Duhamel says that S b is the solution of the linear part of the residuals with b on their right-hand side, from zero, and
 	// that the offset is replaced by the solution that begins with it (Propagator).
 	Duhamel bool
+	// ByRows says that this linear part is that of the rows themselves, with their walls, for each sample (LinearRows), and not of Fourier modes.
+	ByRows bool
 }
 
 // Reference names the solver that makes solutions to compare with;

@@ -233,6 +233,9 @@ func (p *Problem) Smoothable(unknown int) error {
 // SmoothMet returns the names of the conditions at walls that S of an unknown's ansatz meets, or Duhamel's formula, but for what its
 // offset misses.
 func (p *Problem) SmoothMet(unknown int) []string {
+	if p.byRows() {
+		return p.steppedMet(unknown)
+	}
 	if p.duhamel() {
 		l, err := p.linearPart()
 		if err != nil {

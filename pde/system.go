@@ -195,7 +195,9 @@ func (p *Problem) Discretize(g *grid.Grid) (*System, error) {
 			}
 			s.begins = append(s.begins, program)
 		}
-		s.propagating = sync.OnceValues(s.newPropagator)
+		if !p.byRows() {
+			s.propagating = sync.OnceValues(s.newPropagator)
+		}
 	}
 	return s, nil
 }

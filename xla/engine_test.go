@@ -37,7 +37,7 @@ func TestEngine(t *testing.T) {
 		Float64: func(s *model.Spec, p *pde.Problem, o engine.Options) (engine.Engine[float64], error) {
 			return c.Float64(s, p, begin(p, o))
 		},
-	}, enginetest.Factorised)
+	}, enginetest.Factorised, enginetest.Stepped)
 }
 
 // Want of device memory is told with the estimate and the key to lower, anything else

@@ -40,6 +40,9 @@ var Steady = Refusal{"steady", func(_ *model.Spec, p *pde.Problem) bool { return
 // Propagated refuses fields by Duhamel's formula.
 var Propagated = Refusal{"ansatz: duhamel", func(_ *model.Spec, p *pde.Problem) bool { return p.Unknowns[0].Ansatz.Duhamel }}
 
+// Stepped refuses fields by Duhamel's formula with the linear part of rows.
+var Stepped = Refusal{"ansatz: duhamel: rows", func(_ *model.Spec, p *pde.Problem) bool { return p.Unknowns[0].Ansatz.ByRows }}
+
 // Integrated refuses bases that are integrated along time.
 var Integrated = Refusal{"smooth along", func(_ *model.Spec, p *pde.Problem) bool {
 	return !p.Steady && slices.ContainsFunc(p.Unknowns, func(u pde.Unknown) bool { return u.Ansatz.Smooth[p.Axes[0].Name] > 0 })
@@ -316,6 +319,7 @@ var cases = []testCase{
 	{"integrated moe", replace(replace(waves, "problem: waves\nrollout: 3\ngrid: {t: 25", "problem: integrated\ngrid: {t: 9"), "{points: 30", "{experts: {x: 2}, points: 30") + "moe"},
 	{"propagated moe", propagated + "moe"},
 	{"mirrored moe", replace(replace(propagated, "problem: propagated\ngrid: {t: 9, x: 8", "problem: mirrored\ngrid: {t: 9, x: 7"), "features: {u: 0.7, wave: 5, driven: 2}", "features: {u: 0.7, wave: 5}") + "moe"},
+	{"stepped moe", replace(replace(propagated, "problem: propagated\ngrid: {t: 9, x: 8", "problem: stepped\ngrid: {t: 9, x: 9"), "features: {u: 0.7, wave: 5, driven: 2}", "features: {u: 0.7, wave: 5}") + "moe"},
 }
 
 // chained are the checks that are not of segments one after another: the loss of training is the mean of theirs, not that of the whole
