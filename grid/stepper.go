@@ -3,74 +3,66 @@ package grid
 import (
 	"errors"
 	"math"
+	"math/cmplx"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/mat"
 
 	"pihc/internal/kernel"
 )
 
-// A SparseMatrix has the entries Column[k] and Value[k] in row i for k from Start[i] to Start[i+1].
+// A SparseMatrix is a square one by its rows.
 type SparseMatrix struct {
-	Start, Column []int32
-	Value         []float64
+	rows   kernel.Stencils
+	points []int32 // 0, 1, 2 and so on
 }
 
-// Append adds a row of entries at columns that ascend.
+// Append adds a row of entries.
 func (m *SparseMatrix) Append(columns []int32, values []float64) {
-	if len(m.Start) == 0 {
-		m.Start = append(m.Start, 0)
+	if len(m.points) == 0 {
+		m.rows.Start = append(m.rows.Start, 0)
 	}
-	m.Column, m.Value = append(m.Column, columns...), append(m.Value, values...)
-	m.Start = append(m.Start, int32(len(m.Column)))
+	row := int32(len(m.points))
+	for _, c := range columns {
+		m.rows.Offset = append(m.rows.Offset, c-row)
+	}
+	m.rows.Coef = append(m.rows.Coef, values...)
+	m.rows.Start = append(m.rows.Start, int32(len(m.rows.Coef)))
+	m.rows.Which, m.points = append(m.rows.Which, uint16(row)), append(m.points, row)
 }
 
-// Rows is their number.
-func (m *SparseMatrix) Rows() int { return max(0, len(m.Start)-1) }
+// entries visits those of a row.
+func (m *SparseMatrix) entries(row int, visit func(column int, value float64)) {
+	for k := m.rows.Start[row]; k < m.rows.Start[row+1]; k++ {
+		visit(row+int(m.rows.Offset[k]), m.rows.Coef[k])
+	}
+}
 
-// transposed has so many rows.
-func (m *SparseMatrix) transposed(rows int) *SparseMatrix {
-	out := &SparseMatrix{Start: make([]int32, rows+1), Column: make([]int32, len(m.Column)), Value: make([]float64, len(m.Value))}
-	for _, c := range m.Column {
-		out.Start[c+1]++
+func (m *SparseMatrix) transposed() *SparseMatrix {
+	columns, values := make([][]int32, len(m.points)), make([][]float64, len(m.points))
+	for i := range m.points {
+		m.entries(i, func(column int, value float64) {
+			columns[column], values[column] = append(columns[column], int32(i)), append(values[column], value)
+		})
 	}
-	for i := range rows {
-		out.Start[i+1] += out.Start[i]
-	}
-	at := slices.Clone(out.Start)
-	for i := range m.Rows() {
-		for k := m.Start[i]; k < m.Start[i+1]; k++ {
-			to := at[m.Column[k]]
-			out.Column[to], out.Value[to] = int32(i), m.Value[k]
-			at[m.Column[k]]++
-		}
+	out := &SparseMatrix{}
+	for i := range m.points {
+		out.Append(columns[i], values[i])
 	}
 	return out
 }
 
-// multiply sets dst (rows, Stepped) to add, which may be nil, and scale times the matrix times src (columns, Stepped).
-func (m *SparseMatrix) multiply(dst, add, src []float64, scale float64) {
-	for i := range m.Rows() {
-		var sum [Stepped]float64
-		for k := m.Start[i]; k < m.Start[i+1]; k++ {
-			v, from := m.Value[k], (*[Stepped]float64)(src[int(m.Column[k])*Stepped:])
-			for j := range sum {
-				sum[j] += v * from[j]
-			}
-		}
-		to := (*[Stepped]float64)(dst[i*Stepped:])
-		for j, v := range sum {
-			to[j] = scale * v
-		}
-		if add != nil {
-			for j, v := range (*[Stepped]float64)(add[i*Stepped:]) {
-				to[j] += v
-			}
-		}
-	}
+// multiply sets dst to the matrix times src, both (rows, Stepped).
+func (m *SparseMatrix) multiply(dst, src []float64) {
+	kernel.GatherStencils(dst, src, Stepped, m.points, &m.rows)
 }
 
 // Stepped is how many functions a Stepper solves for at once.
 const Stepped = 8
+
+// mostDense bounds the values of y whose modes are looked for.
+const mostDense = 400
 
 const (
 	// seriesReach is the largest step, times the spectral radius, that Taylor's series is summed for.
@@ -80,32 +72,36 @@ const (
 )
 
 // A Stepper solves linear equations y' = A y + c(t) + B b(t) on a nodes axis of time, with the matrix A of differences on a slice and its walls. Fields
-// are u = E y + e(t): values at walls follow from the others. Between two times b, c and e are the polynomial through the six points, or all of fewer,
-// that are nearest, and y is Taylor's series in the step or equal parts of it, up to seriesError.
+// are u = E y + e(t): values at walls follow from the others. Between two times b and c are the polynomial through the six points, or all of fewer,
+// that are nearest, and y is Taylor's series in the step or equal parts of it, up to seriesError. Modes that turn too fast for the times come to rest as those of a
+// Propagator do, where a slice has at most mostDense values. The k-th derivative in time of an unknown is multiplied in
+// y by h^k, h a step of time.
 type Stepper struct {
 	Times, Unknowns, Points int
 	State                   int           // values of y at a point
-	First                   []int         // per unknown: where its values are in y (State, Points); the k-th is its k-th derivative in time
-	Matrix                  *SparseMatrix // of y: h A, for y whose k-th derivative is multiplied by h^k, h a step of time
-	Field                   *SparseMatrix // (Unknowns Points, State Points): E
-	Source                  []float64     // (State Points): what b of the unknown and point adds, h B; zero where it adds nothing
-	Data, FieldData         []float64     // (Times, State Points), (Times, Unknowns Points): h c and e; nil where they are zero
+	First                   []int         // per unknown: where its values are in y (State, Points), its derivatives in time in their order
+	Matrix                  *SparseMatrix // h A
+	Field                   *SparseMatrix // E, in the rows of y that are values of unknowns
+	Source                  []float64     // (State, Points): h B, what b of the unknown and point adds; zero where it adds nothing
+	Data, FieldData         []float64     // (Times, State, Points), (Times, Unknowns, Points): h c and e; nil where they are zero
 	Step                    float64       // h
 
 	matrixT, fieldT *SparseMatrix
-	nodes           int         // times that b is interpolated between
-	parts, terms    int         // of a step, and of the series
-	forcing         [][]float64 // per place in the window: (parts, nodes of b, terms of the series): what multiplies b there
+	// (State Points, State Points), nil where differences in time can follow all modes: the projection to those that they can, and of the others a step and where they are at rest.
+	slow, step, rest []float64
+	nodes            int         // times that b is interpolated between
+	parts, terms     int         // of a step, and of the series
+	forcing          [][]float64 // per place in the window: (parts, nodes of b, powers): what multiplies b there in the derivatives that the series is of
 }
 
 // Work is the number of products that the solution for one function takes.
 func (s *Stepper) Work() float64 {
-	return float64(s.Times*s.parts*s.terms) * float64(len(s.Matrix.Value))
+	return float64(s.Times*s.parts*s.terms) * float64(len(s.Matrix.rows.Coef))
 }
 
 // Prepare completes a Stepper whose exported fields are set.
 func (s *Stepper) Prepare() error {
-	for _, v := range slices.Concat(s.Matrix.Value, s.Field.Value) {
+	for _, v := range slices.Concat(s.Matrix.rows.Coef, s.Field.rows.Coef) {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return errors.New("the linear part is not finite")
 		}
@@ -117,15 +113,67 @@ func (s *Stepper) Prepare() error {
 		s.terms++
 		left *= radius / float64(s.parts) / float64(s.terms)
 	}
-	s.matrixT, s.fieldT = s.Matrix.transposed(s.State*s.Points), s.Field.transposed(s.State*s.Points)
-	s.forcing = s.forcing[:0]
+	if n := len(s.Matrix.points); n <= mostDense && radius > mostTurn {
+		s.divideModes(n)
+	}
+	for i := range s.Matrix.rows.Coef {
+		s.Matrix.rows.Coef[i] /= float64(s.parts)
+	}
+	s.matrixT, s.fieldT = s.Matrix.transposed(), s.Field.transposed()
 	for i := 1; i < s.nodes; i++ {
 		s.forcing = append(s.forcing, s.forcingOf(lagrangeOn(i, s.nodes)))
 	}
 	return nil
 }
 
-// forcingOf are, by part of a step, point of interpolation and power, the coefficients of Taylor's series of the polynomials in the parts' own time, over the factorials.
+// divideModes finds the modes of the matrix that turn by more than mostTurn in a step: slow is the projection to the others, step one of the implicit Euler method
+// of these, and rest where h c holds them. There is none of them where left and right vectors of a mode are nearly orthogonal.
+func (s *Stepper) divideModes(n int) {
+	a := mat.NewDense(n, n, nil)
+	for i := range n {
+		s.Matrix.entries(i, func(column int, value float64) { a.Set(i, column, a.At(i, column)+value) })
+	}
+	var e mat.Eigen
+	if !e.Factorize(a, mat.EigenBoth) {
+		return
+	}
+	var left, right mat.CDense
+	e.LeftVectorsTo(&left)
+	e.VectorsTo(&right)
+	for k, z := range e.Values(nil) {
+		if !(math.Abs(imag(z)) > mostTurn) {
+			continue
+		}
+		product := complex128(0) // wᴴ v; both have norm 1
+		for i := range n {
+			product += cmplx.Conj(left.At(i, k)) * right.At(i, k)
+		}
+		if cmplx.Abs(product) < leastProduct { // modes of ends that absorb, say, are hardly modes
+			s.slow, s.step, s.rest = nil, nil, nil
+			return
+		}
+		if s.slow == nil {
+			s.slow, s.step, s.rest = make([]float64, n*n), make([]float64, n*n), make([]float64, n*n)
+			for i := range n {
+				s.slow[i*n+i] = 1
+			}
+		}
+		for i := range n {
+			v := right.At(i, k) / product
+			for j := range n {
+				p := v * cmplx.Conj(left.At(j, k)) // of a pair the imaginary parts cancel
+				s.slow[i*n+j] -= real(p)
+				s.step[i*n+j] += real(p / (1 - z))
+				s.rest[i*n+j] -= real(p / z)
+			}
+		}
+	}
+}
+
+// leastProduct is the least of unit vectors that a projection is divided by.
+const leastProduct = 0.1
+
+// forcingOf are, by part of a step, point of interpolation and power, the derivatives of the polynomials where the part begins, in its own time, times its length.
 func (s *Stepper) forcingOf(lagrange [][]float64) []float64 {
 	out := make([]float64, s.parts*s.nodes*s.nodes)
 	width := 1 / float64(s.parts)
@@ -140,10 +188,7 @@ func (s *Stepper) forcingOf(lagrange [][]float64) []float64 {
 					}
 					sum += of[r] * power
 				}
-				for k := 1; k <= q; k++ {
-					sum *= width / float64(k)
-				}
-				out[(part*s.nodes+j)*s.nodes+q] = sum * width
+				out[(part*s.nodes+j)*s.nodes+q] = sum * math.Pow(width, float64(q+1))
 			}
 		}
 	}
@@ -152,7 +197,7 @@ func (s *Stepper) forcingOf(lagrange [][]float64) []float64 {
 
 // radius is about the spectral radius of the absolute values, which bounds that of the matrix.
 func (m *SparseMatrix) radius() float64 {
-	n := m.Rows()
+	n := len(m.points)
 	x, y := slices.Repeat([]float64{1}, n), make([]float64, n)
 	const rounds = 40
 	sum := 0.0
@@ -160,9 +205,7 @@ func (m *SparseMatrix) radius() float64 {
 		most := 0.0
 		for i := range n {
 			y[i] = 0
-			for k := m.Start[i]; k < m.Start[i+1]; k++ {
-				y[i] += math.Abs(m.Value[k]) * x[m.Column[k]]
-			}
+			m.entries(i, func(column int, value float64) { y[i] += math.Abs(value) * x[column] })
 			most = max(most, y[i])
 		}
 		if most == 0 {
@@ -187,15 +230,15 @@ func (s *Stepper) Of(y []float64, unknown int) []float64 {
 
 // Stepping is the memory of a Stepper for Stepped functions at once. It belongs to one caller at a time.
 type Stepping struct {
-	b, bbar       []float64 // (Times, Unknowns, Points, Stepped)
-	y, term, next []float64 // (State, Points, Stepped)
-	field         []float64 // (Unknowns, Points, Stepped)
+	b, bbar              []float64 // (Times, Unknowns, Points, Stepped)
+	y, term, next, field []float64 // (State, Points, Stepped)
+	fast                 []float64 // likewise, of the modes that come to rest
 }
 
 // NewStepping allocates.
 func (s *Stepper) NewStepping() *Stepping {
 	y, u := s.State*s.Points*Stepped, s.Unknowns*s.Points*Stepped
-	return &Stepping{b: make([]float64, s.Times*u), bbar: make([]float64, s.Times*u), y: make([]float64, y), term: make([]float64, y), next: make([]float64, y), field: make([]float64, u)}
+	return &Stepping{b: make([]float64, s.Times*u), bbar: make([]float64, s.Times*u), y: make([]float64, y), term: make([]float64, y), next: make([]float64, y), field: make([]float64, y), fast: make([]float64, y)}
 }
 
 // window is as Propagator.Window.
@@ -219,6 +262,7 @@ func (s *Stepper) Apply(w *Stepping, transposed bool, load, store Slices) {
 		s.slices(w.b[time*all:], time, load)
 	}
 	clear(w.y)
+	clear(w.fast)
 	if transposed {
 		s.backward(w)
 		for time := range s.Times {
@@ -228,43 +272,72 @@ func (s *Stepper) Apply(w *Stepping, transposed bool, load, store Slices) {
 	}
 	for i := range s.Times {
 		if i > 0 {
-			s.march(w, i, func(j int, by float64) { s.force(w.next, w.b[j*all:], by) })
+			s.march(w, i, func(j int, by float64) {
+				b := w.b[j*all:]
+				s.eachSource(func(state, at int, source float64) {
+					kernel.Axpy64(w.next[state:state+Stepped], by*source, b[at:at+Stepped])
+				})
+			})
 		}
-		s.Field.multiply(w.field, nil, w.y, 1)
-		s.slices(w.field, i, store)
+		s.fields(w, i, nil, store)
 	}
 }
 
-// Begin solves with c and e in the place of b, from y (State, Points) at the first time, whose values fields have there; all functions are the same.
+// fields hands those of y at a time, and data (Unknowns, Points), to store.
+func (s *Stepper) fields(w *Stepping, time int, data []float64, store Slices) {
+	from := w.y
+	if s.slow != nil {
+		from = w.next
+		kernel.Add64(from, w.y, w.fast)
+	}
+	s.Field.multiply(w.field, from)
+	for c, first := range s.First {
+		values := w.field[first*s.Points*Stepped:][:s.Points*Stepped]
+		if data != nil {
+			addToAll(values, data[c*s.Points:][:s.Points], 1)
+		}
+		store(c, time, values)
+	}
+}
+
+// Begin solves with c and e in the place of b, from y (State, Points) at the first time, whose values fields have there, but for modes that come to rest: these are so from the
+// first time on. All functions are the same.
 func (s *Stepper) Begin(w *Stepping, y []float64, store Slices) {
-	states, fields := s.State*s.Points, s.Unknowns*s.Points
-	for c := range s.Unknowns {
+	states, width, size := s.State*s.Points, s.Points*Stepped, s.Unknowns*s.Points
+	clear(w.y)
+	for c, first := range s.First {
 		by := 1.0
 		for r, of := 0, s.Of(y, c); len(of) > 0; r, of = r+1, of[s.Points:] {
-			to := w.y[(s.First[c]+r)*s.Points*Stepped:][:s.Points*Stepped]
-			clear(to)
-			addToAll(to, of[:s.Points], by)
+			addToAll(w.y[(first+r)*width:], of[:s.Points], by)
 			by *= s.Step
 		}
-	}
-	for i := range s.Times {
-		if i == 0 {
-			clear(w.field)
-			for c := range s.Unknowns {
-				addToAll(w.field[c*s.Points*Stepped:], s.Of(y, c)[:s.Points], 1)
-			}
-		} else {
-			s.march(w, i, func(j int, by float64) {
-				if s.Data != nil {
-					addToAll(w.next, s.Data[j*states:][:states], by)
-				}
-			})
-			s.Field.multiply(w.field, nil, w.y, 1)
-			if s.FieldData != nil {
-				addToAll(w.field, s.FieldData[i*fields:][:fields], 1)
-			}
+		if s.slow == nil {
+			store(c, 0, w.y[first*width:][:width])
 		}
-		s.slices(w.field, i, store)
+	}
+	force := func(j int, by float64) {
+		if s.Data != nil {
+			addToAll(w.next, s.Data[j*states:][:states], by)
+		}
+	}
+	fields := func(i int) {
+		var data []float64
+		if s.FieldData != nil {
+			data = s.FieldData[i*size:][:size]
+		}
+		s.fields(w, i, data, store)
+	}
+	if s.slow != nil {
+		copy(w.term, w.y)
+		s.dense(w.y, s.slow, w.term, false)
+		clear(w.next)
+		force(0, 1)
+		s.dense(w.fast, s.rest, w.next, false)
+		fields(0)
+	}
+	for i := 1; i < s.Times; i++ {
+		s.march(w, i, force)
+		fields(i)
 	}
 }
 
@@ -272,17 +345,11 @@ func (s *Stepper) Begin(w *Stepping, y []float64, store Slices) {
 func addToAll(to, from []float64, by float64) {
 	for p, v := range from {
 		v *= by
-		for j := range (*[Stepped]float64)(to[p*Stepped:]) {
-			to[p*Stepped+j] += v
+		all := (*[Stepped]float64)(to[p*Stepped:])
+		for j := range all {
+			all[j] += v
 		}
 	}
-}
-
-// force adds what b (Unknowns, Points, Stepped) gives y.
-func (s *Stepper) force(y, b []float64, by float64) {
-	s.eachSource(func(state, at int, source float64) {
-		kernel.Axpy64(y[state:state+Stepped], by*source, b[at:at+Stepped])
-	})
 }
 
 // eachSource visits the states that b adds to, with where these and b begin in memory.
@@ -300,48 +367,88 @@ func (s *Stepper) eachSource(visit func(state, at int, source float64)) {
 	}
 }
 
+// force adds to b (Unknowns, Points, Stepped) what the transpose of the source makes of y, times a factor.
+func (s *Stepper) force(b, y []float64, by float64) {
+	s.eachSource(func(state, at int, source float64) {
+		kernel.Axpy64(b[at:at+Stepped], by*source, y[state:state+Stepped])
+	})
+}
+
 // march goes on with w.y to time i; force adds to w.next what is given at time j, times a factor.
 func (s *Stepper) march(w *Stepping, i int, force func(j int, by float64)) {
 	first, place := s.window(i)
-	width := 1 / float64(s.parts)
 	for part := range s.parts {
 		copy(w.term, w.y)
+		by := 1.0 // 1/k!
 		for k := range s.terms {
-			by := 1 / float64(k+1)
-			s.Matrix.multiply(w.next, nil, w.term, width*by)
+			s.Matrix.multiply(w.next, w.term)
 			for j := 0; j < s.nodes && k < s.nodes; j++ {
 				if v := s.forcing[place][(part*s.nodes+j)*s.nodes+k]; v != 0 {
-					force(first+j, v*by)
+					force(first+j, v)
 				}
 			}
 			w.term, w.next = w.next, w.term
-			kernel.Add64(w.y, w.y, w.term)
+			by /= float64(k + 1)
+			kernel.Axpy64(w.y, by, w.term)
 		}
 	}
+	if s.slow == nil {
+		return
+	}
+	copy(w.term, w.y)
+	s.dense(w.y, s.slow, w.term, false)
+	w.next, w.fast = w.fast, w.next
+	force(i, 1)
+	s.dense(w.fast, s.step, w.next, false)
+}
+
+// dense sets dst to a matrix (State Points, State Points), or its transpose, times src.
+func (s *Stepper) dense(dst, matrix, src []float64, transposed bool) {
+	n := s.State * s.Points
+	p := kernel.Product[float64]{A: matrix, RowStride: n, ColStride: 1, B: src, BStride: Stepped, K: n}
+	if transposed {
+		p.RowStride, p.ColStride = 1, n
+	}
+	kernel.Gemm(dst, Stepped, n, Stepped, nil, false, p, kernel.Product[float64]{})
 }
 
 // backward sets w.bbar to the transpose of Apply of w.b; w.y is zero.
 func (s *Stepper) backward(w *Stepping) {
-	all := s.Unknowns * s.Points * Stepped
-	width := 1 / float64(s.parts)
+	width := s.Points * Stepped
+	all := s.Unknowns * width
+	last := 1.0 // 1/terms!
+	for k := range s.terms {
+		last /= float64(k + 1)
+	}
 	clear(w.bbar)
 	for i := s.Times - 1; i > 0; i-- {
-		s.fieldT.multiply(w.next, w.y, w.b[i*all:], 1)
-		w.y, w.next = w.next, w.y
+		clear(w.field)
+		for c, first := range s.First {
+			copy(w.field[first*width:], w.b[i*all+c*width:][:width])
+		}
+		s.fieldT.multiply(w.next, w.field)
+		kernel.Add64(w.y, w.y, w.next)
+		if s.slow != nil {
+			kernel.Add64(w.fast, w.fast, w.next)
+			s.dense(w.next, s.step, w.fast, true)
+			w.fast, w.next = w.next, w.fast
+			s.force(w.bbar[i*all:], w.fast, 1)
+			copy(w.term, w.y)
+			s.dense(w.y, s.slow, w.term, true)
+		}
 		first, place := s.window(i)
 		for part := s.parts - 1; part >= 0; part-- {
-			copy(w.term, w.y)
+			by := last
+			kernel.MulScalar64(w.term, by, w.y)
 			for k := s.terms - 1; k >= 0; k-- {
-				by := 1 / float64(k+1)
 				for j := 0; j < s.nodes && k < s.nodes; j++ {
 					if v := s.forcing[place][(part*s.nodes+j)*s.nodes+k]; v != 0 {
-						to := w.bbar[(first+j)*all:]
-						s.eachSource(func(state, at int, source float64) {
-							kernel.Axpy64(to[at:at+Stepped], v*by*source, w.term[state:state+Stepped])
-						})
+						s.force(w.bbar[(first+j)*all:], w.term, v)
 					}
 				}
-				s.matrixT.multiply(w.next, w.y, w.term, width*by)
+				s.matrixT.multiply(w.next, w.term)
+				by *= float64(k + 1)
+				kernel.Axpy64(w.next, by, w.y)
 				w.term, w.next = w.next, w.term
 			}
 			w.y, w.term = w.term, w.y

@@ -12,6 +12,8 @@ import (
 )
 
 const (
+	// mostStates bounds the values of a slice, with derivatives in time.
+	mostStates = 1 << 16
 	// leastSlope is, of the largest slope of a condition, one that a value can be found by.
 	leastSlope = 1e-9
 	// mostSubstitutions bounds how far values at walls follow from others that do.
@@ -424,6 +426,9 @@ func (a *assembly) stepper() error {
 	h := time.Step()
 	st := &grid.Stepper{Times: time.Points, Unknowns: len(a.orders), Points: n, State: a.state, First: a.first, Step: h,
 		Matrix: &grid.SparseMatrix{}, Field: &grid.SparseMatrix{}, Source: make([]float64, a.states)}
+	if a.states > mostStates {
+		return fmt.Errorf("%d values at a time are too many", a.states)
+	}
 	scaled := make([]float64, a.states) // what y is multiplied by
 	for c, order := range a.orders {
 		for r := range order {
@@ -483,7 +488,7 @@ func (a *assembly) stepper() error {
 			}
 		}
 	}
-	for c := range a.orders {
+	for c, order := range a.orders {
 		for q := range n {
 			v := a.eliminated[a.key(c, 0, q)]
 			if v == nil {
@@ -492,6 +497,9 @@ func (a *assembly) stepper() error {
 			if err := add(st.Field, &a.fieldGiven, c*n+q, v, 1); err != nil {
 				return err
 			}
+		}
+		for range (order - 1) * n {
+			st.Field.Append(nil, nil)
 		}
 	}
 	if err := st.Prepare(); err != nil {
