@@ -3,11 +3,8 @@ package grid
 import (
 	"errors"
 	"math"
-	"math/cmplx"
 	"math/rand/v2"
 	"slices"
-
-	"gonum.org/v1/gonum/mat"
 
 	"pihc/internal/kernel"
 )
@@ -61,9 +58,6 @@ func (m *SparseMatrix) multiply(dst, src []float64) {
 // Stepped is how many functions a Stepper solves for at once.
 const Stepped = 8
 
-// mostDense bounds the values of y whose modes are looked for.
-const mostDense = 400
-
 const (
 	// seriesReach is the largest step, times the spectral radius, that Taylor's series is summed for.
 	seriesReach = 8
@@ -73,8 +67,7 @@ const (
 
 // A Stepper solves linear equations y' = A y + c(t) + B b(t) on a nodes axis of time, with the matrix A of differences on a slice and its walls. Fields
 // are u = E y + e(t): values at walls follow from the others. Between two times b and c are the polynomial through the six points, or all of fewer,
-// that are nearest, and y is Taylor's series in the step or equal parts of it, up to seriesError. Modes that turn too fast for the times come to rest as those of a
-// Propagator do, where a slice has at most mostDense values. The k-th derivative in time of an unknown is multiplied in
+// that are nearest, and y is Taylor's series in the step or equal parts of it, up to seriesError. The k-th derivative in time of an unknown is multiplied in
 // y by h^k, h a step of time.
 type Stepper struct {
 	Times, Unknowns, Points int
@@ -87,11 +80,9 @@ type Stepper struct {
 	Step                    float64       // h
 
 	matrixT, fieldT *SparseMatrix
-	// (State Points, State Points), nil where differences in time can follow all modes: the projection to those that they can, and of the others a step and where they are at rest.
-	slow, step, rest []float64
-	nodes            int         // times that b is interpolated between
-	parts, terms     int         // of a step, and of the series
-	forcing          [][]float64 // per place in the window: (parts, nodes of b, powers): what multiplies b there in the derivatives that the series is of
+	nodes           int         // times that b is interpolated between
+	parts, terms    int         // of a step, and of the series
+	forcing         [][]float64 // per place in the window: (parts, nodes of b, powers): what multiplies b there in the derivatives that the series is of
 }
 
 // Work is the number of products that the solution for one function takes.
@@ -113,9 +104,6 @@ func (s *Stepper) Prepare() error {
 		s.terms++
 		left *= radius / float64(s.parts) / float64(s.terms)
 	}
-	if n := len(s.Matrix.points); n <= mostDense && radius > mostTurn {
-		s.divideModes(n)
-	}
 	for i := range s.Matrix.rows.Coef {
 		s.Matrix.rows.Coef[i] /= float64(s.parts)
 	}
@@ -125,53 +113,6 @@ func (s *Stepper) Prepare() error {
 	}
 	return nil
 }
-
-// divideModes finds the modes of the matrix that turn by more than mostTurn in a step: slow is the projection to the others, step one of the implicit Euler method
-// of these, and rest where h c holds them. There is none of them where left and right vectors of a mode are nearly orthogonal.
-func (s *Stepper) divideModes(n int) {
-	a := mat.NewDense(n, n, nil)
-	for i := range n {
-		s.Matrix.entries(i, func(column int, value float64) { a.Set(i, column, a.At(i, column)+value) })
-	}
-	var e mat.Eigen
-	if !e.Factorize(a, mat.EigenBoth) {
-		return
-	}
-	var left, right mat.CDense
-	e.LeftVectorsTo(&left)
-	e.VectorsTo(&right)
-	for k, z := range e.Values(nil) {
-		if !(math.Abs(imag(z)) > mostTurn) {
-			continue
-		}
-		product := complex128(0) // wᴴ v; both have norm 1
-		for i := range n {
-			product += cmplx.Conj(left.At(i, k)) * right.At(i, k)
-		}
-		if cmplx.Abs(product) < leastProduct { // modes of ends that absorb, say, are hardly modes
-			s.slow, s.step, s.rest = nil, nil, nil
-			return
-		}
-		if s.slow == nil {
-			s.slow, s.step, s.rest = make([]float64, n*n), make([]float64, n*n), make([]float64, n*n)
-			for i := range n {
-				s.slow[i*n+i] = 1
-			}
-		}
-		for i := range n {
-			v := right.At(i, k) / product
-			for j := range n {
-				p := v * cmplx.Conj(left.At(j, k)) // of a pair the imaginary parts cancel
-				s.slow[i*n+j] -= real(p)
-				s.step[i*n+j] += real(p / (1 - z))
-				s.rest[i*n+j] -= real(p / z)
-			}
-		}
-	}
-}
-
-// leastProduct is the least of unit vectors that a projection is divided by.
-const leastProduct = 0.1
 
 // forcingOf are, by part of a step, point of interpolation and power, the derivatives of the polynomials where the part begins, in its own time, times its length.
 func (s *Stepper) forcingOf(lagrange [][]float64) []float64 {
@@ -232,13 +173,12 @@ func (s *Stepper) Of(y []float64, unknown int) []float64 {
 type Stepping struct {
 	b, bbar              []float64 // (Times, Unknowns, Points, Stepped)
 	y, term, next, field []float64 // (State, Points, Stepped)
-	fast                 []float64 // likewise, of the modes that come to rest
 }
 
 // NewStepping allocates.
 func (s *Stepper) NewStepping() *Stepping {
 	y, u := s.State*s.Points*Stepped, s.Unknowns*s.Points*Stepped
-	return &Stepping{b: make([]float64, s.Times*u), bbar: make([]float64, s.Times*u), y: make([]float64, y), term: make([]float64, y), next: make([]float64, y), field: make([]float64, y), fast: make([]float64, y)}
+	return &Stepping{b: make([]float64, s.Times*u), bbar: make([]float64, s.Times*u), y: make([]float64, y), term: make([]float64, y), next: make([]float64, y), field: make([]float64, y)}
 }
 
 // window is as Propagator.Window.
@@ -262,7 +202,6 @@ func (s *Stepper) Apply(w *Stepping, transposed bool, load, store Slices) {
 		s.slices(w.b[time*all:], time, load)
 	}
 	clear(w.y)
-	clear(w.fast)
 	if transposed {
 		s.backward(w)
 		for time := range s.Times {
@@ -285,12 +224,7 @@ func (s *Stepper) Apply(w *Stepping, transposed bool, load, store Slices) {
 
 // fields hands those of y at a time, and data (Unknowns, Points), to store.
 func (s *Stepper) fields(w *Stepping, time int, data []float64, store Slices) {
-	from := w.y
-	if s.slow != nil {
-		from = w.next
-		kernel.Add64(from, w.y, w.fast)
-	}
-	s.Field.multiply(w.field, from)
+	s.Field.multiply(w.field, w.y)
 	for c, first := range s.First {
 		values := w.field[first*s.Points*Stepped:][:s.Points*Stepped]
 		if data != nil {
@@ -300,10 +234,9 @@ func (s *Stepper) fields(w *Stepping, time int, data []float64, store Slices) {
 	}
 }
 
-// Begin solves with c and e in the place of b, from y (State, Points) at the first time, whose values fields have there, but for modes that come to rest: these are so from the
-// first time on. All functions are the same.
+// Begin solves with c and e in the place of b, from y (State, Points) at the first time, whose values fields have there; all functions are the same.
 func (s *Stepper) Begin(w *Stepping, y []float64, store Slices) {
-	states, width, size := s.State*s.Points, s.Points*Stepped, s.Unknowns*s.Points
+	states, width, fields := s.State*s.Points, s.Points*Stepped, s.Unknowns*s.Points
 	clear(w.y)
 	for c, first := range s.First {
 		by := 1.0
@@ -311,33 +244,19 @@ func (s *Stepper) Begin(w *Stepping, y []float64, store Slices) {
 			addToAll(w.y[(first+r)*width:], of[:s.Points], by)
 			by *= s.Step
 		}
-		if s.slow == nil {
-			store(c, 0, w.y[first*width:][:width])
-		}
-	}
-	force := func(j int, by float64) {
-		if s.Data != nil {
-			addToAll(w.next, s.Data[j*states:][:states], by)
-		}
-	}
-	fields := func(i int) {
-		var data []float64
-		if s.FieldData != nil {
-			data = s.FieldData[i*size:][:size]
-		}
-		s.fields(w, i, data, store)
-	}
-	if s.slow != nil {
-		copy(w.term, w.y)
-		s.dense(w.y, s.slow, w.term, false)
-		clear(w.next)
-		force(0, 1)
-		s.dense(w.fast, s.rest, w.next, false)
-		fields(0)
+		store(c, 0, w.y[first*width:][:width])
 	}
 	for i := 1; i < s.Times; i++ {
-		s.march(w, i, force)
-		fields(i)
+		s.march(w, i, func(j int, by float64) {
+			if s.Data != nil {
+				addToAll(w.next, s.Data[j*states:][:states], by)
+			}
+		})
+		var data []float64
+		if s.FieldData != nil {
+			data = s.FieldData[i*fields:][:fields]
+		}
+		s.fields(w, i, data, store)
 	}
 }
 
@@ -392,24 +311,6 @@ func (s *Stepper) march(w *Stepping, i int, force func(j int, by float64)) {
 			kernel.Axpy64(w.y, by, w.term)
 		}
 	}
-	if s.slow == nil {
-		return
-	}
-	copy(w.term, w.y)
-	s.dense(w.y, s.slow, w.term, false)
-	w.next, w.fast = w.fast, w.next
-	force(i, 1)
-	s.dense(w.fast, s.step, w.next, false)
-}
-
-// dense sets dst to a matrix (State Points, State Points), or its transpose, times src.
-func (s *Stepper) dense(dst, matrix, src []float64, transposed bool) {
-	n := s.State * s.Points
-	p := kernel.Product[float64]{A: matrix, RowStride: n, ColStride: 1, B: src, BStride: Stepped, K: n}
-	if transposed {
-		p.RowStride, p.ColStride = 1, n
-	}
-	kernel.Gemm(dst, Stepped, n, Stepped, nil, false, p, kernel.Product[float64]{})
 }
 
 // backward sets w.bbar to the transpose of Apply of w.b; w.y is zero.
@@ -428,14 +329,6 @@ func (s *Stepper) backward(w *Stepping) {
 		}
 		s.fieldT.multiply(w.next, w.field)
 		kernel.Add64(w.y, w.y, w.next)
-		if s.slow != nil {
-			kernel.Add64(w.fast, w.fast, w.next)
-			s.dense(w.next, s.step, w.fast, true)
-			w.fast, w.next = w.next, w.fast
-			s.force(w.bbar[i*all:], w.fast, 1)
-			copy(w.term, w.y)
-			s.dense(w.y, s.slow, w.term, true)
-		}
 		first, place := s.window(i)
 		for part := s.parts - 1; part >= 0; part-- {
 			by := last
