@@ -154,48 +154,72 @@ func (e *exactAnsatz) find(misfit float64) error {
 			}
 		}
 	}
+	if p := e.p; p.Steady || e.jumps || !p.AllLinear() || len(e.held) == len(p.Conditions) {
+		return nil
+	}
+	rows := exactAnsatz{p: e.p, lengths: e.lengths, disagree: e.disagree}
+	if found, err := rows.byRows(mostStepped); found || err != nil {
+		*e = rows
+		return err
+	}
 	return nil
 }
 
-// duhamel looks for an ansatz by Duhamel's formula: by Fourier modes where these solve the whole linear part, by rows where they do not and
-// the problem is linear or has waves of second order in time, and then by what Fourier modes solve of it.
+// duhamel looks for an ansatz by Duhamel's formula for waves: by Fourier modes where these solve the whole linear part, by rows where they do not, all rows are linear and
+// the order in time is the second, and then by what Fourier modes solve of it.
 func (e *exactAnsatz) duhamel() (found bool, err error) {
 	if e.jumps {
 		return false, nil
 	}
-	waves, linear := e.p.SemilinearWaves(), e.p.AllLinear()
-	modes := func() (bool, error) {
-		all, met, ok := e.p.DuhamelAnsatz()
-		if !ok || !waves {
+	waves := e.p.SemilinearWaves()
+	smooth := true
+	for c := range e.p.Unknowns {
+		smooth = smooth && len(e.p.Rough(c)) == 0
+	}
+	if smooth && !e.p.ByModes() && e.p.AllLinear() && slices.Max(discrete.TimeOrders(e.p)) == 2 {
+		if found, err = e.byRows(mostWaveStepped); found || err != nil {
+			return found, err
+		}
+	}
+	all, met, ok := e.p.DuhamelAnsatz()
+	if !ok || !waves {
+		return false, nil
+	}
+	if ok, err := meets(withAll(e.p, all), met); !ok || err != nil {
+		return false, err
+	}
+	return true, e.take(all, met)
+}
+
+// byRows takes the ansatz by Duhamel's formula for the linear part of rows, if one function of it takes no more than so much work.
+func (e *exactAnsatz) byRows(work float64) (found bool, err error) {
+	all, met, ok := e.p.RowsAnsatz()
+	if !ok || !e.steps(all, work) {
+		return false, nil
+	}
+	if met, err = metOf(withAll(e.p, all), met); err != nil {
+		return false, err
+	}
+	for _, c := range e.p.Conditions { // others miss at the first time what initial conditions do
+		if c.At[e.p.Axes[0].Name] != "" && !slices.Contains(met, c.Name) {
 			return false, nil
 		}
-		return e.all(all, met)
 	}
-	if e.p.ByModes() {
-		return modes()
-	}
-	if linear || waves && slices.Max(discrete.TimeOrders(e.p)) == 2 {
-		all, met, ok := e.p.RowsAnsatz()
-		if most := map[bool]float64{true: mostLinearGrowth, false: mostWaveGrowth}[linear]; ok && e.steps(all, most) {
-			if found, err := e.all(all, met); found || err != nil {
-				return found, err
-			}
-		}
-	}
-	return modes()
+	return true, e.take(all, met)
 }
 
 const (
-	// mostWaveGrowth is how many times larger the linear part of nonlinear rows may make what is there at first, and mostLinearGrowth that of linear ones.
-	mostWaveGrowth, mostLinearGrowth = 10, 1e4
-	// mostStepped bounds the products that solving the linear part of the rows takes for one function.
-	mostStepped = 3e7
+	// mostLinearGrowth is how many times larger rows may make what is there at first.
+	mostLinearGrowth = 1e4
+	// mostStepped bounds the products that solving rows takes for one function, and mostWaveStepped those of waves.
+	mostStepped, mostWaveStepped = 3e7, 3e8
 	// growthDraws is how many samples that is looked at for.
 	growthDraws = 4
 )
 
-// steps reports whether the linear part of rows can be solved in steps of time for some samples, and what is there at first grows by no more than most.
-func (e *exactAnsatz) steps(all []pde.Ansatz, most float64) bool {
+// steps reports whether the linear part of rows can be solved in steps of time for some samples by no more than so much work, and what is there at first grows
+// by no more than mostLinearGrowth.
+func (e *exactAnsatz) steps(all []pde.Ansatz, work float64) bool {
 	q := withAll(e.p, all)
 	g, err := q.Grid(nil)
 	if err != nil {
@@ -216,23 +240,20 @@ func (e *exactAnsatz) steps(all []pde.Ansatz, most float64) bool {
 	random := rand.New(rand.NewPCG(1, 1))
 	return !slices.ContainsFunc(samples, func(sample []float64) bool {
 		stepper, err := rows.For(sample)
-		return err != nil || stepper.Work() > mostStepped || !(stepper.Growth(random) <= most)
+		return err != nil || stepper.Work() > work || !(stepper.Growth(random) <= mostLinearGrowth)
 	})
 }
 
-// all takes an ansatz of all unknowns, if it meets the conditions.
-func (e *exactAnsatz) all(all []pde.Ansatz, met []string) (bool, error) {
+// take takes an ansatz of all unknowns that meets some conditions.
+func (e *exactAnsatz) take(all []pde.Ansatz, met []string) error {
 	q := withAll(e.p, all)
-	if ok, err := meets(q, met); !ok || err != nil {
-		return false, err
-	}
 	e.held = met
 	for c := range all {
 		if err := e.add(q, c); err != nil {
-			return false, err
+			return err
 		}
 	}
-	return true, nil
+	return nil
 }
 
 // withAll is a problem with other ansatzes.
@@ -403,26 +424,43 @@ func (d *draft) sayRows(p *pde.Problem, held []string, disagree map[string]bool,
 // meets reports whether fields of a problem's ansatz meet conditions, for samples of its own distributions, and break none where it
 // leaves nothing free. Differences are to converge to what they stand for.
 func meets(p *pde.Problem, met []string) (bool, error) {
+	those, err := metOf(p, met)
+	return len(those) == len(met), err
+}
+
+// metOf are those of some conditions that meets is true of; none where the ansatz breaks another.
+func metOf(p *pde.Problem, some []string) (met []string, err error) {
 	g, err := p.Grid(nil)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	miss, ok, err := ansatzMiss(p, g, met, ansatzDraws)
-	if err != nil || !ok || !slices.ContainsFunc(miss, func(m float64) bool { return m > exactly }) {
-		return ok, err
+	miss, ok, err := ansatzMiss(p, g, some, ansatzDraws)
+	if err != nil || !ok {
+		return nil, err
 	}
-	fine := &grid.Grid{Axes: slices.Clone(g.Axes)}
-	for i := range fine.Axes {
-		axis := &fine.Axes[i]
-		if axis.Points *= 2; axis.Boundary == grid.Nodes {
-			axis.Points--
+	var finer []float64
+	if slices.ContainsFunc(miss, func(m float64) bool { return m > exactly }) {
+		fine := &grid.Grid{Axes: slices.Clone(g.Axes)}
+		for i := range fine.Axes {
+			axis := &fine.Axes[i]
+			if axis.Points *= 2; axis.Boundary == grid.Nodes {
+				axis.Points--
+			}
+		}
+		if finer, ok, err = ansatzMiss(p, fine, some, 2); err != nil || !ok {
+			return nil, err
 		}
 	}
-	finer, ok, err := ansatzMiss(p, fine, met, 2)
-	for i, m := range finer {
-		ok = ok && m <= max(exactly, converging*miss[i])
+	for k, c := range p.Conditions {
+		meets := slices.Contains(some, c.Name)
+		for i := k; i < len(finer) && meets; i += len(p.Conditions) {
+			meets = finer[i] <= max(exactly, converging*miss[i])
+		}
+		if meets {
+			met = append(met, c.Name)
+		}
 	}
-	return ok, err
+	return met, nil
 }
 
 // ansatzMiss is the largest miss of each condition of each sample by the offset of an ansatz, as a fraction of the field. It is not ok where the

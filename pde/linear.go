@@ -354,7 +354,7 @@ func (s *System) mean(e *expr.Expr) (float64, error) {
 	return sum / float64(s.Grid.Size()), nil
 }
 
-// propagated fills a field (C, P) with the solution of the linear part that begins as the offset of the ansatz does.
+// propagated fills a field (C, P) with the solution of the linear part that begins as the offset of the ansatz does; with what is not a number where rows have none for a sample.
 func (s *System) propagated(field, inputs []float64) {
 	fail := func(err error) {
 		if err != nil {
@@ -368,7 +368,12 @@ func (s *System) propagated(field, inputs []float64) {
 		rows, err := s.NewLinearRows()
 		fail(err)
 		stepper, err := rows.For(inputs)
-		fail(err)
+		if err != nil { // of what is drawn
+			for i := range field {
+				field[i] = math.NaN()
+			}
+			return
+		}
 		stepper.Begin(stepper.NewStepping(), y, func(unknown, time int, values []float64) {
 			slice := field[unknown*s.Grid.Size()+time*n:][:n]
 			for p := range slice {

@@ -19,7 +19,7 @@ import (
 // differences of periodic fields sum up without an error of their own.
 func (p *Problem) KeepsMean(unknown int) (weight *expr.Expr, keeps bool, err error) {
 	a := &p.Unknowns[unknown].Ansatz
-	if p.Steady || a.RemoveMean || a.Duhamel && p.allLinear() {
+	if p.Steady || a.RemoveMean || a.Duhamel && p.allLinear() || a.ByRows && p.AllLinear() {
 		return nil, false, nil
 	}
 	points := map[string]int{}

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"pihc/expr"
 	"pihc/grid"
 )
 
@@ -42,12 +41,48 @@ type linearRows struct {
 	owner  int // the unknown whose highest derivative in time a residual has; -1 of a condition
 	leads  int // the term of that
 	inTime []int
-	ops    []grid.Sparse // of terms without their derivatives in time; nil stands for the value
-	nodes  []int         // points of the slice, ascending
-	at     []int         // per row: which of the nodes
-	times  []int         // per row
-	axis   int           // of the wall
+	ops    []rowEntries // of terms without their derivatives in time; nil stands for the value
+	nodes  []int        // points of the slice, ascending
+	at     []int        // per row: which of the nodes
+	times  []int        // per row
+	axis   int          // of the wall
 }
+
+// rowEntries visits the entries of a row, with their points.
+type rowEntries func(p int, visit func(q int, coef float64))
+
+// spectralRows are those of a spectral term where all axes of space are periodic, so that each is the first one moved; entries of rounding are left out.
+func (s *System) spectralRows(t int) rowEntries {
+	axes := s.Grid.Axes[1:]
+	if slices.ContainsFunc(axes, func(a grid.Axis) bool { return a.Boundary != grid.Periodic }) {
+		return nil
+	}
+	unit, response := make([]float64, s.Grid.Size()), make([]float64, s.Grid.Size())
+	unit[0] = 1
+	s.Terms[t].Operator.Apply(response, unit)
+	column, most := response[:s.SliceSize()], 0.0 // of the first point: how it adds to others
+	for _, v := range column {
+		most = max(most, math.Abs(v))
+	}
+	return func(p int, visit func(q int, coef float64)) {
+		n := s.SliceSize()
+		for from, v := range column {
+			if math.Abs(v) <= spectralRounding*most {
+				continue
+			}
+			q, stride, rest, away := 0, 1, p%n, from // p less from, along each axis
+			for a := len(axes) - 1; a >= 0; a-- {
+				m := axes[a].Points
+				q += ((rest%m - away%m + m) % m) * stride
+				rest, away, stride = rest/m, away/m, stride*m
+			}
+			visit(p-p%n+q, v)
+		}
+	}
+}
+
+// spectralRounding is of the largest entry what is left out as rounding.
+const spectralRounding = 1e-13
 
 // NewLinearRows returns an error where rows have no linear part that can be solved in steps of time.
 func (s *System) NewLinearRows() (*LinearRows, error) {
@@ -109,16 +144,16 @@ func (l *LinearRows) rows(set *RowSet) (*linearRows, error) {
 	for j, t := range set.Terms {
 		term, _ := s.Term(t)
 		rate, edge := term.inTime(time)
-		var op grid.Sparse
+		var op rowEntries
 		if t >= len(p.Unknowns) {
 			if edge {
 				return nil, fmt.Errorf("%s is taken at an end of %s", term.Name, time)
 			}
-			own, sparse := s.Terms[t].Operator.(grid.Sparse)
-			if !sparse {
-				return nil, fmt.Errorf("%s is spectral", term.Name)
+			if own, sparse := s.Terms[t].Operator.(grid.Sparse); sparse {
+				op = own.Row
+			} else if op = s.spectralRows(t); op == nil {
+				return nil, fmt.Errorf("%s is spectral, and not all axes of space are periodic", term.Name)
 			}
-			op = own
 			if rate > 0 {
 				term.Factors = slices.DeleteFunc(slices.Clone(term.Factors), func(f Factor) bool { return f.Axis == time })
 				if op = nil; len(term.Factors) > 0 {
@@ -126,7 +161,7 @@ func (l *LinearRows) rows(set *RowSet) (*linearRows, error) {
 					if err != nil {
 						return nil, err
 					}
-					op = product.(grid.Sparse)
+					op = product.(grid.Sparse).Row
 				}
 			}
 		}
@@ -283,7 +318,7 @@ func (l *LinearRows) assemble() error {
 				case op == nil:
 					sum[base+q] += slope
 				default:
-					op.Row(l.slice*n+q, func(p int, coef float64) { sum[base+p-l.slice*n] += slope * coef })
+					op(l.slice*n+q, func(p int, coef float64) { sum[base+p-l.slice*n] += slope * coef })
 				}
 			}
 			if r.owner >= 0 {
@@ -424,8 +459,10 @@ func (a *assembly) stepper() error {
 	s, n := a.system, a.n
 	time := s.Grid.Axes[0]
 	h := time.Step()
-	st := &grid.Stepper{Times: time.Points, Unknowns: len(a.orders), Points: n, State: a.state, First: a.first, Step: h,
-		Matrix: &grid.SparseMatrix{}, Field: &grid.SparseMatrix{}, Source: make([]float64, a.states)}
+	st := &grid.Stepper{
+		Times: time.Points, Unknowns: len(a.orders), Points: n, State: a.state, First: a.first, Step: h,
+		Matrix: &grid.SparseMatrix{}, Field: &grid.SparseMatrix{}, Source: make([]float64, a.states),
+	}
 	if a.states > mostStates {
 		return fmt.Errorf("%d values at a time are too many", a.states)
 	}
@@ -549,74 +586,4 @@ func (l *LinearRows) data(constants [][]float64) {
 	}
 	n := l.system.SliceSize()
 	l.stepper.Data, l.stepper.FieldData = fill(l.state*n, l.given), fill(len(l.orders)*n, l.fieldGiven)
-}
-
-// RowsAnsatz is the ansatz of every unknown whose fields are solutions of the linear part of the rows (LinearRows), with the conditions that they meet; ok is
-// false where conditions do not give what every unknown begins with.
-func (p *Problem) RowsAnsatz() (all []Ansatz, met []string, ok bool) {
-	if p.linearDomain() != nil {
-		return nil, nil, false
-	}
-	all, met, ok = p.beginAnsatz(Ansatz{Multiplier: expr.Const(1), Duhamel: true, ByRows: true})
-	for c := range p.Unknowns {
-		met = append(met, p.steppedMet(c)...)
-	}
-	return all, met, ok
-}
-
-// steppedMet are the conditions at walls that values there follow from: those that are linear in one unknown and have no derivative in time.
-func (p *Problem) steppedMet(unknown int) (names []string) {
-	time := p.Axes[0].Name
-	for _, c := range p.Conditions {
-		if c.At[time] != "" || !slices.Equal(p.unknownsOf(c.Expr), []int{unknown}) {
-			continue
-		}
-		moves := slices.ContainsFunc(p.Terms, func(t Term) bool {
-			rate, _ := t.inTime(time)
-			return rate > 0 && c.Expr.DependsOn(t.Name)
-		})
-		if !moves && p.linearIn(c.Expr) {
-			names = append(names, c.Name)
-		}
-	}
-	return names
-}
-
-// linearIn reports whether an expression is affine in unknowns and their terms, by factors that may be inputs.
-func (p *Problem) linearIn(e *expr.Expr) bool {
-	names := p.UnknownNames()
-	for _, t := range p.Terms {
-		names = append(names, t.Name)
-	}
-	return !e.Jumps(names) && !slices.ContainsFunc(names, func(name string) bool { return slices.ContainsFunc(names, e.Diff(name).DependsOn) })
-}
-
-// AllLinear reports whether all rows are affine in unknowns and their terms.
-func (p *Problem) AllLinear() bool {
-	for _, r := range slices.Concat(p.Residuals, p.Conditions) {
-		if !p.linearIn(r.Expr) {
-			return false
-		}
-	}
-	return true
-}
-
-// given are the points (C, SliceSize) of walls where a condition gives the value of an unknown.
-func (s *System) given() []bool {
-	p, n := s.Problem, s.SliceSize()
-	out := make([]bool, len(p.Unknowns)*n)
-	for _, set := range s.Sets[len(p.Residuals):] {
-		r := p.rowsOf(set.Name)
-		for i, a := range p.Axes[1:] {
-			for c := range p.Unknowns {
-				if _, ok := p.given(c, *r, 1+i, r.At[a.Name] == "high", 0); !ok {
-					continue
-				}
-				for _, point := range set.Points {
-					out[c*n+int(point)%n] = true
-				}
-			}
-		}
-	}
-	return out
 }
