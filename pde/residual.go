@@ -20,9 +20,10 @@ type PlainResidual struct {
 // plainRows is one residual.
 type plainRows struct {
 	*RowValues
-	rate     int // of the terms
-	evaluate evaluator
+	rate     int       // of the terms
+	evaluate evaluator // of the residual and of its derivative by that term
 	residual []float64 // per row
+	slope    []float64 // likewise
 }
 
 // NewPlainResidual prepares the residuals.
@@ -43,7 +44,7 @@ func (s *System) NewPlainResidual() (*PlainResidual, error) {
 
 func newPlainRows(sys *System, set *RowSet, residual *expr.Expr) (*plainRows, error) {
 	p := sys.Problem
-	r := &plainRows{RowValues: sys.NewRowValues(set, set.Points), residual: make([]float64, len(set.Points))}
+	r := &plainRows{RowValues: sys.NewRowValues(set, set.Points), residual: make([]float64, len(set.Points)), slope: make([]float64, len(set.Points))}
 	var names []string
 	most := 0
 	for j, t := range set.Terms {
@@ -57,7 +58,11 @@ func newPlainRows(sys *System, set *RowSet, residual *expr.Expr) (*plainRows, er
 	for _, x := range set.Extras {
 		names = append(names, x.Name)
 	}
-	program, err := expr.Compile([]*expr.Expr{residual}, names)
+	slope := expr.Const(1)
+	if most > 0 {
+		slope = residual.Diff(names[r.rate])
+	}
+	program, err := expr.Compile([]*expr.Expr{residual, slope}, names)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +71,7 @@ func newPlainRows(sys *System, set *RowSet, residual *expr.Expr) (*plainRows, er
 }
 
 // RMS returns the root mean squares, over the rows of each residual, of the residual of u
-// (C, P) for the inputs of a sample and of its highest derivative along the first axis, or of its
+// (C, P) for the inputs of a sample and of its highest derivative along the first axis, times what multiplies that, or of its
 // first term where there is no such derivative; of a steady problem, of the residual of
 // zero, unless that is zero.
 func (r *PlainResidual) RMS(u, initial []float64) (residual, rate []float64) {
@@ -117,7 +122,8 @@ func Relative(residual, rate []float64) float64 {
 // rms evaluates residual at u, and returns its root mean square and that of the rate.
 func (r *plainRows) rms(u, initial []float64) (residual, rate float64) {
 	r.Eval(0, u, initial) // gives the terms their constants
-	r.evaluate(len(r.residual), [][]float64{r.residual}, append(slices.Clone(r.Terms.Values), r.Extras...))
+	r.evaluate(len(r.residual), [][]float64{r.residual, r.slope}, append(slices.Clone(r.Terms.Values), r.Extras...))
+	kernel.Mul64(r.slope, r.slope, r.Terms.Values[r.rate])
 	root := func(x []float64) float64 { return math.Sqrt(kernel.SumSquares64(x) / float64(len(x))) }
-	return root(r.residual), root(r.Terms.Values[r.rate])
+	return root(r.residual), root(r.slope)
 }

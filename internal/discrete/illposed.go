@@ -165,8 +165,9 @@ func (st *state) ratesOf(lines []line, direction []float64, k float64) [][]compl
 					if f.Edge != nil {
 						return nil
 					}
-					if term.PerStep {
+					if term.PerStep { // the two halves of a flux term have opposite signs
 						order++
+						symbol *= complex(float64(f.Scheme.Side)/2, 0)
 					}
 					if at := st.sys.Problem.Axis(f.Axis); at == 0 {
 						rate += order

@@ -148,6 +148,30 @@ conditions:
 	}
 }
 
+// The two halves of a flux term are one second derivative, with what is drawn in it.
+func TestIllPosedFlux(t *testing.T) {
+	for sign, ill := range map[string]bool{"-": false, "+": true} {
+		text := illPosedAt(t, load(t, fmt.Sprintf(`
+axes:
+  t: {range: [0, 1], points: 9, boundary: nodes}
+  x: {range: [0, 1], points: 17, boundary: nodes}
+inputs:
+  a: {distribution: random-series, series: free, axes: [x], parameters: {modes: 2}, positive: exp, scale: 0.1}
+terms:
+  u_t: {axis: t, derivative: 1}
+  flow: {flux: 0.1 + a^2, axis: x}
+residual: {expression: u_t %s flow}
+conditions:
+  a0: {kind: initial, at: {t: low}, expression: u - u0}
+  low: {at: {x: low}, expression: u}
+  high: {at: {x: high}, expression: u}
+`, sign)))
+		if (text != "") != ill {
+			t.Errorf("%s: %q", sign, text)
+		}
+	}
+}
+
 // All problems that come with pihc, and those with known solutions, are well-posed.
 func TestWellPosed(t *testing.T) {
 	problems := map[string]*pde.Problem{}
