@@ -197,7 +197,7 @@ func (e *exactAnsatz) byRows(work float64) (found bool, err error) {
 	if !ok || !e.steps(all, work) {
 		return false, nil
 	}
-	if met, err = metOf(withAll(e.p, all), met); err != nil {
+	if met, ok, err = metOf(withAll(e.p, all), met); !ok || err != nil {
 		return false, err
 	}
 	for _, c := range e.p.Conditions { // others miss at the first time what initial conditions do
@@ -424,19 +424,19 @@ func (d *draft) sayRows(p *pde.Problem, held []string, disagree map[string]bool,
 // meets reports whether fields of a problem's ansatz meet conditions, for samples of its own distributions, and break none where it
 // leaves nothing free. Differences are to converge to what they stand for.
 func meets(p *pde.Problem, met []string) (bool, error) {
-	those, err := metOf(p, met)
-	return len(those) == len(met), err
+	those, ok, err := metOf(p, met)
+	return ok && len(those) == len(met), err
 }
 
-// metOf are those of some conditions that meets is true of; none where the ansatz breaks another.
-func metOf(p *pde.Problem, some []string) (met []string, err error) {
+// metOf are those of some conditions that meets is true of; not ok where the ansatz breaks another.
+func metOf(p *pde.Problem, some []string) (met []string, ok bool, err error) {
 	g, err := p.Grid(nil)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	miss, ok, err := ansatzMiss(p, g, some, ansatzDraws)
 	if err != nil || !ok {
-		return nil, err
+		return nil, false, err
 	}
 	var finer []float64
 	if slices.ContainsFunc(miss, func(m float64) bool { return m > exactly }) {
@@ -448,7 +448,7 @@ func metOf(p *pde.Problem, some []string) (met []string, err error) {
 			}
 		}
 		if finer, ok, err = ansatzMiss(p, fine, some, 2); err != nil || !ok {
-			return nil, err
+			return nil, false, err
 		}
 	}
 	for k, c := range p.Conditions {
@@ -460,7 +460,7 @@ func metOf(p *pde.Problem, some []string) (met []string, err error) {
 			met = append(met, c.Name)
 		}
 	}
-	return met, nil
+	return met, true, nil
 }
 
 // ansatzMiss is the largest miss of each condition of each sample by the offset of an ansatz, as a fraction of the field. It is not ok where the

@@ -339,7 +339,11 @@ func (l *loader) axes(p *Problem) {
 		p.Axes = append(p.Axes, axis)
 	}
 	if len(p.Axes) < 2 || len(p.Axes) > 3 {
-		l.report(l.file.Unknown.pos.Errorf("%d axes: a problem has two or three, the first one time", len(p.Axes)))
+		m := l.file.Unknown.pos.Errorf("%d axes: a problem has two or three, the first one time unless `time: none` is there", len(p.Axes))
+		if len(p.Axes) == 1 {
+			m = m.WithHint("a steady equation along one: beside it a periodic axis of few points, along which nothing changes, or one for a parameter, and time: none")
+		}
+		l.report(m)
 	}
 }
 
