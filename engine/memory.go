@@ -100,8 +100,12 @@ func Estimate(s *model.Spec, p *pde.Problem, g *grid.Grid, workers, slabs int, t
 	linear := 0.0
 	if p.Unknowns[0].Ansatz.Duhamel {
 		functions = weights // each a field of all unknowns
-		wider := float64(p.Mirrored(g).Size()) / float64(g.Size())
-		linear = 8 * unknowns * wider * (8*points + 128*unknowns*space) // spectra of eight functions; the weights of a step
+		if p.Unknowns[0].Ansatz.ByRows {
+			linear = 2 * 8 * grid.Stepped * unknowns * points * float64(workers) // what drives a worker's eight functions, and its adjoint
+		} else {
+			wider := float64(p.Mirrored(g).Size()) / float64(g.Size())
+			linear = 8 * unknowns * wider * (8*points + 128*unknowns*space) // spectra of eight functions; the weights of a step
+		}
 	}
 	fields := 2 * experts * unknowns * points
 	if _, whole := p.Unknowns[0].Ansatz.Smooth[p.Axes[0].Name]; slabs == 1 && linear == 0 && !whole {

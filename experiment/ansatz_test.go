@@ -147,6 +147,7 @@ reference: {solver: discrete}
 		{"walls that disagree with the start", fmt.Sprintf(rod, "nodes", "u0", "u - 1", "u"), "", "start, left, right (initial conditions miss those of the walls by"},
 		{"a slope that disagrees with the start", fmt.Sprintf(rod, "nodes", "u0", "u", "u + flux"), `{offset: "u0", duhamel: rows}: meets start, left, right exactly`, ""},
 		{"a slope that is not linear and disagrees with the start", fmt.Sprintf(rod, "nodes", "u0", "u", "u^3 + flux"), `{offset: "u0", multiplier: "t*x"}: meets start, left exactly`, "right (no multiplier"},
+		{"linear waves of varying speed", fmt.Sprintf(ring, "u_tt - 0.1*(1 + 0.1*sin(6.28*x))*u_xx", rest), `{offset: "u0", duhamel: rows}: meets start, rest exactly`, ""},
 		{"waves of varying speed between walls", strings.NewReplacer("points: 16, boundary: periodic}", "points: 17, boundary: nodes}", "series: periodic", "series: sine").Replace(fmt.Sprintf(ring, "u_tt - 0.1*(1 + x)*u_xx", rest+"  left: {at: {x: low}, expression: u}\n  right: {at: {x: high}, expression: u}\n")), `{offset: "u0", duhamel: rows}: meets start, rest, left, right exactly`, ""},
 		{"cells, and a flux", fmt.Sprintf(rod, "cells", "(1 + x*(2 - x)*u0*(1 - x))", "wall - 1", "flux"), `{offset: "1 + x*(2 - x)*u0*(1 - x)", multiplier: "t*x"}`, "right (no multiplier"},
 		{"a semilinear wave", fmt.Sprintf(ring, "u_tt - 0.1*u_xx + u^3", rest), `{offset: "u0", duhamel: true}: meets start, rest exactly`, ""},

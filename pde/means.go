@@ -19,7 +19,7 @@ import (
 // differences of periodic fields sum up without an error of their own.
 func (p *Problem) KeepsMean(unknown int) (weight *expr.Expr, keeps bool, err error) {
 	a := &p.Unknowns[unknown].Ansatz
-	if p.Steady || a.RemoveMean || a.Duhamel && p.allLinear() || a.ByRows && p.AllLinear() {
+	if p.Steady || a.RemoveMean || a.Duhamel && p.constantLinear() || a.ByRows && p.AllLinear() {
 		return nil, false, nil
 	}
 	points := map[string]int{}
@@ -48,8 +48,8 @@ func (p *Problem) KeepsMean(unknown int) (weight *expr.Expr, keeps bool, err err
 	return weight, keeps, nil
 }
 
-// allLinear reports whether residuals are linear in unknowns and terms, with constants.
-func (p *Problem) allLinear() bool {
+// constantLinear reports whether residuals are linear in unknowns and terms, by constants.
+func (p *Problem) constantLinear() bool {
 	names := p.UnknownNames()
 	for _, t := range p.Terms {
 		names = append(names, t.Name)

@@ -197,7 +197,7 @@ func (p *Problem) beginAnsatz(a Ansatz) (all []Ansatz, met []string, ok bool) {
 // odd are the points (C, SliceSize) of walls where unknowns of an ansatz by Duhamel's formula are zero.
 func (s *System) odd() []bool {
 	if s.Problem.byRows() {
-		return s.given()
+		return s.held()
 	}
 	l, err := s.Problem.linearPart()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // A residual that a file squares, as the authors' code does that of Navier-Stokes, is measured
-// like the one it does not: only so is it a share of the rate, whatever the unit of u.
+// like the one it does not, and so is one whose rate has a factor: only so is it a share of the rate, whatever the units.
 func TestPlainResidualOfSquare(t *testing.T) {
 	const file = `
 name: decay
@@ -45,7 +45,7 @@ initial: {distribution: random-sines, low: -1, high: 1}
 		return Relative(plain.RMS(u, slices.Clone(u[:sys.InputSize()])))
 	}
 	want := measure(file, 1)
-	for _, text := range []string{file, strings.Replace(file, "u_t + 3*u", "(u_t + 3*u)^2", 1)} {
+	for _, text := range []string{file, strings.Replace(file, "u_t + 3*u", "(u_t + 3*u)^2", 1), strings.Replace(file, "u_t + 3*u", "4e6*u_t + 12e6*u", 1)} {
 		for _, scale := range []float64{1, 1000} {
 			if got := measure(text, scale); math.Abs(got/want-1) > 1e-12 || want < 0.1 {
 				t.Errorf("u times %g: relative residual %g, want %g of\n%s", scale, got, want, text)

@@ -28,16 +28,17 @@ type LinearRows struct {
 	state   int
 	slice   int // the time whose stencils are taken
 	parts   []*linearRows
+	zero    []float64 // a field
+	sample  []float64 // of the last call of For, which was not in vain
 	stepper *grid.Stepper
 	slopes  [][]float64 // by part and term: those that the stepper is of
 	// What rows' constants add to y, in the unit of Stepper.Data, and to fields.
-	given, fieldGiven []given
+	added, addedToFields []addition
 }
 
 // linearRows are those of a residual or of a condition at a wall.
 type linearRows struct {
 	*RowValues
-	name   string
 	owner  int // the unknown whose highest derivative in time a residual has; -1 of a condition
 	leads  int // the term of that
 	inTime []int
@@ -45,7 +46,6 @@ type linearRows struct {
 	nodes  []int        // points of the slice, ascending
 	at     []int        // per row: which of the nodes
 	times  []int        // per row
-	axis   int          // of the wall
 }
 
 // rowEntries visits the entries of a row, with their points.
@@ -93,7 +93,7 @@ func (s *System) NewLinearRows() (*LinearRows, error) {
 	if s.Slab != nil {
 		return nil, errors.New("slabs divide time, and each value wants all times before it")
 	}
-	l := &LinearRows{system: s, slice: s.Grid.Axes[0].Points / 2}
+	l := &LinearRows{system: s, slice: s.Grid.Axes[0].Points / 2, zero: make([]float64, s.FieldSize())}
 	for c, u := range p.Unknowns {
 		order := p.timeOrder(c)
 		if order != 1 && order != 2 {
@@ -139,7 +139,7 @@ func (p *Problem) rowsOf(name string) *Rows {
 // rows looks at one set.
 func (l *LinearRows) rows(set *RowSet) (*linearRows, error) {
 	s, p := l.system, l.system.Problem
-	r := &linearRows{RowValues: s.NewRowValues(set, set.Points), name: set.Name, owner: -1, axis: -1}
+	r := &linearRows{RowValues: s.NewRowValues(set, set.Points), owner: -1}
 	time := p.Axes[0].Name
 	for j, t := range set.Terms {
 		term, _ := s.Term(t)
@@ -180,13 +180,6 @@ func (l *LinearRows) rows(set *RowSet) (*linearRows, error) {
 	if set.Kind == ResidualRows && r.owner < 0 {
 		return nil, fmt.Errorf("want a derivative of highest order along %s", time)
 	}
-	if set.Kind != ResidualRows {
-		for i, a := range p.Axes {
-			if p.rowsOf(set.Name).At[a.Name] != "" {
-				r.axis = i
-			}
-		}
-	}
 	n := int32(s.SliceSize())
 	index := map[int]int{}
 	for _, point := range set.Points {
@@ -204,10 +197,13 @@ func (l *LinearRows) rows(set *RowSet) (*linearRows, error) {
 
 // For returns the Stepper for the inputs of a sample. It is valid until the next call.
 func (l *LinearRows) For(sample []float64) (*grid.Stepper, error) {
-	zero := make([]float64, l.system.FieldSize())
+	if l.sample != nil && slices.Equal(sample, l.sample) {
+		return l.stepper, nil
+	}
+	l.sample = nil
 	var slopes, constants [][]float64 // by part and term: per node; by part: per time and node
 	for _, r := range l.parts {
-		out := r.Eval(1, zero, sample)
+		out := r.Eval(1, l.zero, sample)
 		own := make([][]float64, len(r.Set.Terms))
 		for j := range own {
 			own[j] = make([]float64, len(r.nodes))
@@ -227,6 +223,7 @@ func (l *LinearRows) For(sample []float64) (*grid.Stepper, error) {
 		}
 	}
 	l.data(constants)
+	l.sample = slices.Clone(sample)
 	return l.stepper, nil
 }
 
@@ -289,9 +286,8 @@ type combination map[int]float64
 type assembly struct {
 	*LinearRows
 	n, states, leads int
-	of               []combination // per row, parts one after another: its slopes
-	nodes            []int         // per row
-	axes             []int
+	of               []combination       // per row, parts one after another: its slopes
+	nodes            []int               // per row
 	covered          []int               // per unknown and point: 1 + the row of its residual
 	eliminated       map[int]combination // states
 	moved            map[int]combination // by unknown and point: highest derivatives in time that a condition gives
@@ -300,6 +296,9 @@ type assembly struct {
 func (l *LinearRows) assemble() error {
 	s := l.system
 	n := s.SliceSize()
+	if l.state*n > mostStates {
+		return fmt.Errorf("%d values at a time are more than %d", l.state*n, mostStates)
+	}
 	a := &assembly{LinearRows: l, n: n, states: l.state * n, leads: len(l.orders) * n, covered: make([]int, len(l.orders)*n), eliminated: map[int]combination{}, moved: map[int]combination{}}
 	term := 0
 	var conditions []int
@@ -326,7 +325,7 @@ func (l *LinearRows) assemble() error {
 			} else {
 				conditions = append(conditions, len(a.of))
 			}
-			a.of, a.nodes, a.axes = append(a.of, sum), append(a.nodes, q), append(a.axes, r.axis)
+			a.of, a.nodes = append(a.of, sum), append(a.nodes, q)
 		}
 		term += len(r.ops)
 	}
@@ -437,7 +436,8 @@ func (a *assembly) near(row int) {
 func (a *assembly) substituted(v combination) (combination, error) {
 	for range mostSubstitutions {
 		out, again := combination{}, false
-		for k, by := range v {
+		for _, k := range slices.Sorted(maps.Keys(v)) { // sums have one order
+			by := v[k]
 			if of := a.eliminated[k]; of != nil && k < a.states {
 				again = true
 				for i, x := range of {
@@ -463,9 +463,6 @@ func (a *assembly) stepper() error {
 		Times: time.Points, Unknowns: len(a.orders), Points: n, State: a.state, First: a.first, Step: h,
 		Matrix: &grid.SparseMatrix{}, Field: &grid.SparseMatrix{}, Source: make([]float64, a.states),
 	}
-	if a.states > mostStates {
-		return fmt.Errorf("%d values at a time are too many", a.states)
-	}
 	scaled := make([]float64, a.states) // what y is multiplied by
 	for c, order := range a.orders {
 		for r := range order {
@@ -475,7 +472,7 @@ func (a *assembly) stepper() error {
 		}
 	}
 	// add appends a row to a matrix, and what it has of rows' constants to data.
-	add := func(m *grid.SparseMatrix, data *[]given, row int, v combination, by float64) error {
+	add := func(m *grid.SparseMatrix, data *[]addition, row int, v combination, by float64) error {
 		v, err := a.substituted(v)
 		if err != nil {
 			return err
@@ -491,13 +488,13 @@ func (a *assembly) stepper() error {
 				return errors.New("a condition contains the highest derivative in time of a value at another place")
 			default:
 				k -= a.states + a.leads
-				*data = append(*data, given{row, k / 2, k%2 == 1, by * v[k+a.states+a.leads]})
+				*data = append(*data, addition{row, k / 2, k%2 == 1, by * v[k+a.states+a.leads]})
 			}
 		}
 		m.Append(columns, values)
 		return nil
 	}
-	a.given, a.fieldGiven = nil, nil
+	a.added, a.addedToFields = nil, nil
 	for c, order := range a.orders {
 		for r := range order {
 			for q := range n {
@@ -519,7 +516,7 @@ func (a *assembly) stepper() error {
 					v = a.solve(row, a.key(c, order, q))
 					st.Source[key] = h * scaled[key] * math.Pow(time.Hi-time.Lo, -float64(order))
 				}
-				if err := add(st.Matrix, &a.given, key, v, h*scaled[key]); err != nil {
+				if err := add(st.Matrix, &a.added, key, v, h*scaled[key]); err != nil {
 					return err
 				}
 			}
@@ -531,7 +528,7 @@ func (a *assembly) stepper() error {
 			if v == nil {
 				v = combination{a.key(c, 0, q): 1}
 			}
-			if err := add(st.Field, &a.fieldGiven, c*n+q, v, 1); err != nil {
+			if err := add(st.Field, &a.addedToFields, c*n+q, v, 1); err != nil {
 				return err
 			}
 		}
@@ -546,8 +543,8 @@ func (a *assembly) stepper() error {
 	return nil
 }
 
-// given is what a row's constants, or their derivative in time, add to a value.
-type given struct {
+// addition is what a row's constants, or their derivative in time, add to a value.
+type addition struct {
 	to, row int
 	rate    bool
 	by      float64
@@ -562,7 +559,7 @@ func (l *LinearRows) data(constants [][]float64) {
 			rows = append(rows, func(t int) float64 { return constants[i][t*len(r.nodes)+a] })
 		}
 	}
-	fill := func(size int, all []given) []float64 {
+	fill := func(size int, all []addition) []float64 {
 		var out []float64
 		for _, g := range all {
 			of := rows[g.row]
@@ -585,5 +582,5 @@ func (l *LinearRows) data(constants [][]float64) {
 		return out
 	}
 	n := l.system.SliceSize()
-	l.stepper.Data, l.stepper.FieldData = fill(l.state*n, l.given), fill(len(l.orders)*n, l.fieldGiven)
+	l.stepper.Data, l.stepper.FieldData = fill(l.state*n, l.added), fill(len(l.orders)*n, l.addedToFields)
 }

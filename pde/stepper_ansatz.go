@@ -56,8 +56,8 @@ func (p *Problem) AllLinear() bool {
 	return true
 }
 
-// given are the points (C, SliceSize) of walls where a condition gives the value of an unknown.
-func (s *System) given() []bool {
+// held are the points (C, SliceSize) of walls where a condition gives the value of an unknown.
+func (s *System) held() []bool {
 	p, n := s.Problem, s.SliceSize()
 	out := make([]bool, len(p.Unknowns)*n)
 	for _, set := range s.Sets[len(p.Residuals):] {

@@ -235,15 +235,14 @@ func (s *Solver) metered(dst, initial, near []float64, work *meter) (sim.Stats, 
 				grid.Thin(dst[f*size+k*n:f*size+(k+1)*n], w.u[f*own:(f+1)*own], s.grid.Axes[1:], s.fine.Axes[1:])
 			}
 		}
-		m, err := s.march, error(nil)
-		if s.slow.Load() {
-			if m, err = s.sure(); err != nil {
-				return sim.Stats{}, err
-			}
+		var steps int
+		err := ErrNotConverged
+		if !s.slow.Load() {
+			steps, err = s.march.solve(sample, nil, write)
 		}
-		steps, err := m.solve(sample, nil, write)
-		if errors.Is(err, ErrNotConverged) && s.sure != nil && m == s.march {
+		if errors.Is(err, ErrNotConverged) && s.sure != nil {
 			s.slow.Store(true)
+			var m *march
 			if m, err = s.sure(); err == nil {
 				steps, err = m.solve(sample, nil, write)
 			}
