@@ -96,7 +96,7 @@ func (e *cpu[T]) store(dst, field []float64) {
 // and its rows: terms divided by the scale the spec gives, residuals by their root
 // mean square. The basis is then multiplied by that root mean square over its
 // scale, of several residuals the root mean square of these, since what corrects a field
-// is as large as what is wrong with it.
+// is as large as what is wrong with it. Where all residuals are [Zero], by 1.
 func (e *cpu[T]) loadFeatures(at *slot[T]) {
 	amplitude, residuals := 0.0, 0
 	for i, f := range e.Features {
@@ -113,12 +113,17 @@ func (e *cpu[T]) loadFeatures(at *slot[T]) {
 		case f.Term >= 0:
 			values = rows.z[f.Term]
 		case f.Mean:
-			scale *= rows.rms(e.System.Slab)
+			if rms := rows.rms(e.System.Slab); rms > Zero*f.Unit {
+				scale *= rms
+			} else if f.Unit > 0 {
+				scale *= f.Unit
+			}
 		default:
-			rms := rows.rms(e.System.Slab)
-			amplitude = math.Hypot(amplitude, rms/scale)
 			residuals++
-			scale = rms
+			if rms := rows.rms(e.System.Slab); rms > Zero*scale {
+				amplitude = math.Hypot(amplitude, rms/scale)
+				scale = rms
+			}
 		}
 		if len(rows.Points) < len(dst) {
 			clear(dst)
@@ -130,20 +135,17 @@ func (e *cpu[T]) loadFeatures(at *slot[T]) {
 			meanFromStart(dst, e.SliceSize(), e.System.Slab)
 		}
 	}
-	if residuals > 0 {
+	at.amplitude = 1
+	if amplitude > 0 {
 		at.amplitude = amplitude / math.Sqrt(float64(residuals))
 	}
 }
 
-// rms is the root mean square of the rows, or 1 where that is zero.
+// rms is the root mean square of the rows.
 func (r *lossRows) rms(part *compute.Slab) float64 {
 	sum := []float64{kernel.SumSquares64(r.value)}
 	slab.Sum(part, sum)
-	rms := math.Sqrt(sum[0] / float64(r.Set.Count))
-	if rms == 0 {
-		return 1
-	}
-	return rms
+	return math.Sqrt(sum[0] / float64(r.Set.Count))
 }
 
 // meanFromStart replaces every slice of width values by the mean, by the

@@ -38,12 +38,17 @@ type Plan struct {
 
 // A Feature is an input of the network that is formed of the field to correct and divided by Scale: an Unknown, or
 // else (-1) of a set of Rows a Term, by its place among those of the rows, or else (-1) the residual over its root mean
-// square, which is a Mean over the times up to each or not.
+// square, which is a Mean over the times up to each or not. Unit is the Scale of the residual that a Mean is of, 0 if
+// that is no feature.
 type Feature struct {
-	Scale               float64
+	Scale, Unit         float64
 	Unknown, Rows, Term int
 	Mean                bool
 }
+
+// Zero is the root mean square of a residual, over the scale of its feature, that counts as zero: rounding, where the
+// field to correct solves the equation (water at rest, a body of one temperature).
+const Zero = 1e-11
 
 // NewPlan makes the plan of a spec. Its constraints work on pool.
 func NewPlan(s *model.Spec, p *pde.Problem, o Options, pool *compute.Pool) (*Plan, error) {
@@ -138,7 +143,7 @@ func (e *Plan) scale() {
 		if f.Unknown < 0 {
 			f.Rows = slices.IndexFunc(residuals, func(set *pde.RowSet) bool {
 				f.Term = slices.IndexFunc(set.Terms, func(t int) bool { return e.System.Terms[t].Name == name })
-				f.Mean = name == model.MeanFeature(set.Name)
+				f.Mean, f.Unit = name == model.MeanFeature(set.Name), network.Features[set.Name]
 				return name == set.Name || f.Mean || f.Term >= 0
 			})
 		}

@@ -1,9 +1,11 @@
 package xla
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
+	"pihc/engine"
 	"pihc/expr"
 	"pihc/pde"
 )
@@ -127,7 +129,7 @@ func (s *sample) networkInput() value {
 }
 
 // features are those of the field to correct (P, 1): terms divided by the scale the spec
-// gives, residuals by their root mean square.
+// gives, residuals by their root mean square; where all of those are engine.Zero, the amplitude is 1.
 func (s *sample) features() []value {
 	residuals := s.loss.evaluate(s.previous, value{}).sets[:len(s.System.Residuals())]
 	var all, amplitudes []value
@@ -143,11 +145,11 @@ func (s *sample) features() []value {
 		case f.Term >= 0:
 			values = rows.z[f.Term]
 		case f.Mean:
-			divisor = s.mul(divisor, s.rms(rows))
+			divisor = s.mul(divisor, s.unlessZero(s.rms(rows), f.Unit, cmp.Or(f.Unit, 1)))
 		default:
 			rms := s.rms(rows)
-			amplitudes = append(amplitudes, s.div(rms, divisor))
-			divisor = rms
+			amplitudes = append(amplitudes, s.div(s.unlessZero(rms, f.Scale, 0), divisor))
+			divisor = s.unlessZero(rms, f.Scale, f.Scale)
 		}
 		v := s.put(s.full(0, s.dtype, s.gridSize(), 1), rows.points, s.convert(s.div(values, divisor), s.dtype), false)
 		if f.Mean {
@@ -155,20 +157,25 @@ func (s *sample) features() []value {
 		}
 		all = append(all, v)
 	}
-	switch n := len(amplitudes); {
-	case n == 1:
-		s.amplitude = amplitudes[0]
-	case n > 1: // the root mean square of all
-		v := s.stack(0, amplitudes...)
-		s.amplitude = s.sqrt(s.times(s.sum(s.mul(v, v), 0), 1/float64(n)))
+	if n := len(amplitudes); n > 0 {
+		amplitude := amplitudes[0]
+		if n > 1 { // the root mean square of all
+			v := s.stack(0, amplitudes...)
+			amplitude = s.sqrt(s.times(s.sum(s.mul(v, v), 0), 1/float64(n)))
+		}
+		s.amplitude = s.unlessZero(amplitude, 0, 1)
 	}
 	return all
 }
 
-// rms is the root mean square of rows, or 1 where that is zero.
+// rms is the root mean square of rows.
 func (s *sample) rms(rows lossRows) value {
-	rms := s.sqrt(s.times(s.sum(s.mul(rows.out[0], rows.out[0]), 0), 1/float64(len(rows.set.Points))))
-	return s.where(s.than("EQ", rms, 0), s.scalar(1, f64), rms)
+	return s.sqrt(s.times(s.sum(s.mul(rows.out[0], rows.out[0]), 0), 1/float64(len(rows.set.Points))))
+}
+
+// unlessZero is rms, or another number where that is engine.Zero of a residual of this scale.
+func (s *sample) unlessZero(rms value, scale, otherwise float64) value {
+	return s.where(s.than("GT", rms, engine.Zero*scale), rms, s.scalar(otherwise, f64))
 }
 
 // meanFromStart replaces every slice of f (P, 1) by the mean, by the trapezoidal rule, of

@@ -66,8 +66,8 @@ func evaluate[T compute.Float](e engine.Engine[T], params []T, batch engine.Batc
 	return r, err
 }
 
-// likewise is same, or where samples are evaluated together equal but for rounding.
-func likewise[T compute.Float](what string, got, want []T, together bool) error {
+// likewise is same, or where samples are evaluated together equal but for the rounding of networks of T.
+func likewise[T, V compute.Float](what string, got, want []V, together bool) error {
 	if !together {
 		return same(what, got, want)
 	}
@@ -86,9 +86,9 @@ func (r result[T]) equal(what string, want result[T], together bool) error {
 		}
 		return all
 	}
-	err := errors.Join(likewise(what+": gradient", r.grad, want.grad, together), same(what+": failed", []float64{float64(a.Failed)}, []float64{float64(b.Failed)}))
+	err := errors.Join(likewise[T](what+": gradient", r.grad, want.grad, together), same(what+": failed", []float64{float64(a.Failed)}, []float64{float64(b.Failed)}))
 	if together {
-		return errors.Join(err, likewise(what+": loss, jump, mean squares", numbers(a), numbers(b), true))
+		return errors.Join(err, likewise[T](what+": loss, jump, mean squares", numbers(a), numbers(b), true))
 	}
 	return errors.Join(err, same(what+": mean squares", a.MeanSquares, b.MeanSquares),
 		same(what+": loss, jump, iterations, fallbacks",
@@ -234,7 +234,7 @@ func alone[T compute.Float](s *setup, e engine.Engine[T], all []engine.Predictio
 	for i, p := range all {
 		one, err := predict(e, params(e), s.batch.Sample(i))
 		if err == nil {
-			err = likewise("a field predicted alone", one[0].Field, p.Field, together)
+			err = likewise[T]("a field predicted alone", one[0].Field, p.Field, together)
 		}
 		if err != nil {
 			return err
@@ -447,7 +447,7 @@ func checkWorkers[T compute.Float](s *setup) error {
 			rounds := together && c.micro != 2
 			what := fmt.Sprintf("%d workers, micro_batch %d", c.workers, c.micro)
 			for b := range all {
-				err = errors.Join(err, likewise(what+": field", all[b].Field, fields[b].Field, rounds))
+				err = errors.Join(err, likewise[T](what+": field", all[b].Field, fields[b].Field, rounds))
 			}
 			return errors.Join(err, got.equal(what, want, rounds))
 		}, fmt.Sprint("training.micro_batch=", c.micro))

@@ -297,6 +297,7 @@ var cases = []testCase{
 	{"inputs soft", inputs + "soft"},
 	{"inputs hard", inputs + "hard"},
 	{"inputs moe", inputs + "moe"},
+	{"resting moe", replace(replace(inputs, "problem: inputs", "problem: resting"), "relative: true, ", "") + "moe"},
 	{"steady soft", steady + "soft"},
 	{"steady hard", steady + "hard"},
 	{"steady moe", steady + "moe"},
