@@ -58,6 +58,7 @@ residual: {expression: nu*u + a - u0}
 		{steadyHeader + input + "ansatz: {projection: remove-mean}\n" + residual, "remove-mean takes the mean over all axes but time"},
 		{steadyHeader + input + "conditions: {a: {kind: initial, expression: u}}\n" + residual, "a: kind: initial: a problem with time: none"},
 		{header + "inputs: {x: {distribution: uniform, low: 0, high: 1}}\n" + residual, "input x has the name of an axis"},
+		{header + "inputs: {u0: {distribution: uniform, low: 0, high: 1}}\n" + residual, "input u0 has the name of the initial condition"},
 		{header + "inputs: {solution: {distribution: uniform, low: 0, high: 1}}\n" + residual, "input solution: files of samples or predictions have another array of that name"},
 		{header + "inputs: {relative_residual: {distribution: uniform, low: 0, high: 1}}\n" + residual, "input relative_residual: files of"},
 		{strings.Replace(header, "unknown: u", "unknown: passes", 1) + "residual: {expression: passes}\n", "unknown passes: files of"},

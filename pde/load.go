@@ -363,6 +363,7 @@ func (l *loader) withUnit(axis string, ends []config.Scalar) bool {
 
 // distinct reports what is not a name, and names used twice.
 func (l *loader) distinct(p *Problem) {
+	const initialCondition = "the initial condition"
 	seen := map[string]string{}
 	reserved := func(what, name string, at config.Position) {
 		if slices.Contains(reservedArrays, name) {
@@ -378,7 +379,7 @@ func (l *loader) distinct(p *Problem) {
 		}
 		seen[u.Name] = "the unknown"
 		if !p.Steady {
-			seen[u.InitialName()] = "the initial condition"
+			seen[u.InitialName()] = initialCondition
 		}
 	}
 	check := func(name, what string, at config.Position) {
@@ -387,7 +388,11 @@ func (l *loader) distinct(p *Problem) {
 			return
 		}
 		if old, ok := seen[name]; ok {
-			l.report(at.Errorf("%s %s has the name of %s", what, name, old))
+			err := at.Errorf("%s %s has the name of %s", what, name, old)
+			if what == "input" && old == initialCondition {
+				err = err.WithHint("the key initial says how it is drawn (a number: distribution: uniform-constant); or choose another name")
+			}
+			l.report(err)
 			return
 		}
 		article := "a "

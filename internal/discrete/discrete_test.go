@@ -597,6 +597,39 @@ conditions:
 	}
 }
 
+// Troesch's problem u" = n sinh(n u) between 0 and 1, where Newton's method reduces the sum of squares by short steps alone: slopes at 0 of
+// S. M. Roberts and J. S. Shipman, Journal of Computational Physics 21 (1976) 291, and those after them.
+func TestTroesch(t *testing.T) {
+	p := load(t, `
+time: none
+axes:
+  y: {range: [0, 1], points: 4, boundary: periodic}
+  x: {range: [0, 1], points: 401, boundary: nodes}
+inputs:
+  n: {distribution: uniform, low: 1, high: 10}
+terms:
+  u_xx: {axis: x, derivative: 2}
+residual: {expression: u_xx - n*sinh(n*u), rows: {x: [1, 1]}}
+conditions:
+  low: {at: {x: low}, expression: u}
+  high: {at: {x: high}, expression: u - 1}
+`)
+	g, _ := p.Grid(nil)
+	s, err := New(p, g, []int{1, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range map[float64]float64{1: 0.845203, 5: 4.57504614e-2, 10: 3.5833778e-4} {
+		u := make([]float64, g.Size())
+		if _, err := s.Solve(u, []float64{n}); err != nil {
+			t.Fatal(n, err)
+		}
+		if got := (4*u[1] - u[2]) * 200; math.Abs(got/want-1) > 0.01 {
+			t.Errorf("n = %g: slope %g, want %g", n, got, want)
+		}
+	}
+}
+
 // A problem too large to be solved at once is told why it is not marched, and what would let it.
 func TestNotMarched(t *testing.T) {
 	const file = `

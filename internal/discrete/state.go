@@ -2,6 +2,7 @@ package discrete
 
 import (
 	"math"
+	"slices"
 
 	"pihc/grid"
 	"pihc/internal/kernel"
@@ -236,6 +237,19 @@ func (st *state) fromColumns(x []float64) {
 // reduce the sum of squares. A factored matrix is kept while it serves, also from
 // one call to the next unless fresh is asked for.
 func (st *state) newton(u []float64, fresh bool) bool {
+	first := slices.Clone(u)
+	if st.descend(u, fresh) {
+		return true
+	}
+	if !st.whole || !st.direct || st.normal { // in time a shorter step is the better way
+		return false
+	}
+	copy(u, first)
+	return st.approach(u)
+}
+
+// descend is newton by steps that reduce the sum of squares.
+func (st *state) descend(u []float64, fresh bool) bool {
 	const iterations, shortest = 40, 1e-3
 	trial := make([]float64, len(u))
 	cost := st.evaluate(u)
@@ -286,6 +300,39 @@ func (st *state) newton(u []float64, fresh bool) bool {
 			}
 		}
 		stale = st.direct && !slow
+	}
+	return false
+}
+
+// approach is newton by steps that are shortened until the next one, by the same matrix, is the shorter. The units of the rows do not matter to
+// that, where a wall that is not met yet may let the sum of squares fall by short steps alone (the natural monotonicity test; P. Deuflhard,
+// Newton Methods for Nonlinear Problems, Springer 2004, section 3.3).
+func (st *state) approach(u []float64) bool {
+	const iterations, shortest = 100, 1e-4
+	st.evaluate(u)
+	trial, step, scale := make([]float64, len(u)), make([]float64, len(u)), 1.0
+	for range iterations {
+		st.steps++
+		if st.spent() || !finite(st.res) || !st.factor() || !st.solve() {
+			return false
+		}
+		copy(step, st.step)
+		size := math.Sqrt(kernel.SumSquares64(step))
+		for scale = min(1, 4*scale); ; scale /= 2 {
+			if scale < shortest {
+				return false
+			}
+			copy(trial, u)
+			kernel.Axpy64(trial, -scale, step)
+			st.evaluate(trial)
+			if finite(st.res) && st.solve() && kernel.SumSquares64(st.step) <= math.Pow((1-scale/4)*size, 2) {
+				break
+			}
+		}
+		copy(u, trial)
+		if st.enough(size*scale, math.Sqrt(kernel.SumSquares64(u))) {
+			return true
+		}
 	}
 	return false
 }

@@ -22,6 +22,7 @@ type system struct {
 	points int   // of a slice
 	count  int   // of rows
 	normal bool  // steps solve the normal equations: rows outnumber the values
+	whole  bool  // all is solved at once: no shorter step in time helps
 	owner  []int // per set of rows, for GMRES: the field whose values they belong to
 
 	// Of a minimiser, or nil: what each set's rows are multiplied by, and the values that stay.
@@ -68,8 +69,8 @@ func newSystem(sys *pde.System, rates []int, e effort) (*system, error) {
 }
 
 func arranged(sys *pde.System, rates []int, e effort) (*system, error) {
-	s := &system{sys: sys, rates: rates, fields: len(sys.Problem.Unknowns), slices: 1, effort: e}
-	if rates == nil {
+	s := &system{sys: sys, rates: rates, fields: len(sys.Problem.Unknowns), slices: 1, effort: e, whole: rates == nil}
+	if s.whole {
 		s.rates = make([]int, len(sys.Terms))
 	} else {
 		s.slices = sys.Grid.Axes[0].Points
