@@ -102,7 +102,7 @@ func (d *draft) addAnsatz(p *pde.Problem, add func(text, comment, what string) b
 			return nil
 		}
 	}
-	d.sayRows(p, held, e.disagree, jumps, values)
+	d.sayRows(p, held, e.disagree, misfit, values)
 	return nil
 }
 
@@ -394,7 +394,8 @@ func rough(p *pde.Problem, unknown int, misfit float64) error {
 }
 
 // sayRows says in one line which conditions no ansatz meets, why, and what that costs.
-func (d *draft) sayRows(p *pde.Problem, held []string, disagree map[string]bool, jumps bool, misfit float64) {
+// Initial conditions miss conditions at walls by a misfit, and those without derivatives by values (model.Misfit).
+func (d *draft) sayRows(p *pde.Problem, held []string, disagree map[string]bool, misfit, values float64) {
 	var form, others []string
 	for _, c := range p.Conditions {
 		switch {
@@ -408,13 +409,17 @@ func (d *draft) sayRows(p *pde.Problem, held []string, disagree map[string]bool,
 	var why []string
 	switch {
 	case len(others) == 0:
-	case jumps:
-		why = append(why, fmt.Sprintf("%s (initial conditions miss those of the walls by %s of their size)", strings.Join(others, ", "), words.Percent(misfit)))
+	case !p.Steady && !(values <= compatibleMisfit):
+		why = append(why, fmt.Sprintf("%s (initial conditions miss those of the walls by %s of their size)", strings.Join(others, ", "), words.Percent(values)))
 	default:
 		why = append(why, strings.Join(others, ", ")+" (which disagree with others where they meet)")
 	}
 	if len(form) > 0 {
-		why = append(why, strings.Join(form, ", ")+" (no multiplier meets them for every basis)")
+		reason := " (no multiplier meets them for every basis"
+		if !p.Steady && values <= compatibleMisfit && misfit > compatibleMisfit {
+			reason += "; initial conditions miss what walls ask of slopes"
+		}
+		why = append(why, strings.Join(form, ", ")+reason+")")
 	}
 	if len(why) > 0 {
 		d.added = append(d.added, "note: not met exactly, and left to rows: "+strings.Join(why, ", ")+": training weighs these against the residual, and what they miss is error of the whole solution")

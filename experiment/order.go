@@ -98,18 +98,19 @@ func withFirstRows(src []byte, p *pde.Problem, first int) ([]byte, error) {
 }
 
 // leaveStart leaves the first time out of the residual of a problem whose solutions leave start of their rate there, if initial conditions miss
-// those of the walls, which no finer grid mends, and if it lowers a floor that trainings come near; else it warns.
+// those of the walls, which no finer grid mends, and if it lowers a floor that trainings come near; else it warns, where the floor shows
+// that to be an error.
 func (d *draft) leaveStart(ctx context.Context, start float64) error {
 	misfit, _, err := model.Misfit(d.p)
 	if err != nil {
 		return err
 	}
+	before, err := d.floorOf(ctx, d.p)
+	if err != nil || before <= leastFloor {
+		return err
+	}
 	text, err := withFirstRows(d.src, d.p, 1)
 	if q := loadSound(d.file, text); err == nil && misfit > compatibleMisfit && q != nil {
-		before, err := d.floorOf(ctx, d.p)
-		if err != nil {
-			return err
-		}
 		floor, err := d.floorOf(ctx, q)
 		if err != nil {
 			return err
