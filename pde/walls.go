@@ -1,6 +1,7 @@
 package pde
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -165,54 +166,88 @@ func (p *Problem) Concerns(r Rows, unknown int) bool {
 	return false
 }
 
-// owners is the unknown that each residual is the equation of: one whose highest derivative in time among all residuals it has or, without
-// any, one of the highest derivative in it, such that no two residuals share one; nil where there is no such choice, or more than one.
+// owners is the unknown that each residual is the equation of, such that no two residuals share one: one whose highest derivative in time
+// among all residuals it has or, without any, one of the highest derivative in it. Where that is no choice or more than one, of those one with
+// the highest derivative in space, along most axes, where mixed ones do not count (u_xx + u_yy + v_xy is that of u), or any that stands in a
+// residual without a derivative in time (q + h*h_x beside h_t + q_x is that of q). It is nil where that does not decide it.
 func (p *Problem) owners() []int {
 	n := len(p.Unknowns)
 	if len(p.Residuals) != n {
 		return nil
 	}
-	rates, slopes := make([][]int, n), make([][]int, n) // by residual and unknown, the highest orders in time and in space
-	highest := make([]int, n)                           // in time, of each unknown
+	type orders struct{ rate, slope, axes int } // highest in time, in space, and the axes along which it is that alone
+	of := make([][]orders, n)                   // by residual and unknown
+	highest := make([]int, n)                   // in time, of each unknown
 	for i, r := range p.Residuals {
-		rates[i], slopes[i] = make([]int, n), make([]int, n)
+		of[i] = make([]orders, n)
+		along := make([]map[string]int, n)
 		for _, t := range p.Terms {
 			if !r.Expr.DependsOn(t.Name) {
 				continue
 			}
 			rate, slope := 0, 0
 			for _, f := range t.Factors {
-				if !p.Steady && f.Axis == p.Axes[0].Name {
+				if p.isTime(p.Axis(f.Axis)) {
 					rate += f.Scheme.Derivative
 				} else {
 					slope += f.Scheme.Derivative
 				}
 			}
-			rates[i][t.Of], slopes[i][t.Of] = max(rates[i][t.Of], rate), max(slopes[i][t.Of], slope)
+			o := &of[i][t.Of]
+			o.rate, o.slope = max(o.rate, rate), max(o.slope, slope)
 			highest[t.Of] = max(highest[t.Of], rate)
-		}
-	}
-	may := make([][]int, n)
-	for i := range may {
-		for u := range n {
-			if rates[i][u] > 0 && rates[i][u] == highest[u] {
-				may[i] = append(may[i], u)
+			if len(t.Factors) == 1 && slope > 0 {
+				if along[t.Of] == nil {
+					along[t.Of] = map[string]int{}
+				}
+				axis := t.Factors[0].Axis
+				along[t.Of][axis] = max(along[t.Of][axis], slope)
 			}
 		}
-		if may[i] != nil {
-			continue
-		}
 		for u := range n {
-			if slopes[i][u] == slices.Max(slopes[i]) {
-				may[i] = append(may[i], u)
+			for _, order := range along[u] {
+				if order == of[i][u].slope {
+					of[i][u].axes++
+				}
 			}
 		}
 	}
-	var only []int
-	if assignments(may, make([]int, 0, n), &only) != 1 {
-		return nil
+	var may, most, any [][]int
+	for i, r := range p.Residuals {
+		// among are the unknowns of some that are first by an order.
+		among := func(some []int, compare func(a, b orders) int) (first []int) {
+			for _, u := range some {
+				if !slices.ContainsFunc(some, func(v int) bool { return compare(of[i][v], of[i][u]) > 0 }) {
+					first = append(first, u)
+				}
+			}
+			return first
+		}
+		var all, rated, stand []int
+		for u := range n {
+			all = append(all, u)
+			if of[i][u].rate > 0 && of[i][u].rate == highest[u] {
+				rated = append(rated, u)
+			}
+			if p.Concerns(r, u) {
+				stand = append(stand, u)
+			}
+		}
+		bySlope := func(a, b orders) int { return cmp.Compare(a.slope, b.slope) }
+		if rated == nil {
+			may, any = append(may, among(all, bySlope)), append(any, stand)
+		} else {
+			may, any = append(may, rated), append(any, rated)
+		}
+		most = append(most, among(may[i], func(a, b orders) int { return cmp.Or(bySlope(a, b), cmp.Compare(a.axes, b.axes)) }))
 	}
-	return only
+	for _, choice := range [][][]int{may, most, any} {
+		var only []int
+		if assignments(choice, make([]int, 0, n), &only) == 1 {
+			return only
+		}
+	}
+	return nil
 }
 
 // assignments counts the ways to choose one of each list, no two alike, after those taken, and sets last to one of them.

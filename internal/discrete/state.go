@@ -241,11 +241,14 @@ func (st *state) newton(u []float64, fresh bool) bool {
 	if st.descend(u, fresh) {
 		return true
 	}
-	if !st.whole || !st.direct || st.normal { // in time a shorter step is the better way
+	if !st.direct || st.normal {
 		return false
 	}
 	copy(u, first)
-	return st.approach(u)
+	if st.whole {
+		return st.approach(u, 100, 1e-4)
+	}
+	return st.approach(u, 10, 0.1) // else a shorter step in time is the better way
 }
 
 // descend is newton by steps that reduce the sum of squares.
@@ -307,8 +310,7 @@ func (st *state) descend(u []float64, fresh bool) bool {
 // approach is newton by steps that are shortened until the next one, by the same matrix, is the shorter. The units of the rows do not matter to
 // that, where a wall that is not met yet may let the sum of squares fall by short steps alone (the natural monotonicity test; P. Deuflhard,
 // Newton Methods for Nonlinear Problems, Springer 2004, section 3.3).
-func (st *state) approach(u []float64) bool {
-	const iterations, shortest = 100, 1e-4
+func (st *state) approach(u []float64, iterations int, shortest float64) bool {
 	st.evaluate(u)
 	trial, step, scale := make([]float64, len(u)), make([]float64, len(u)), 1.0
 	for range iterations {
