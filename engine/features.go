@@ -96,7 +96,7 @@ func (e *cpu[T]) store(dst, field []float64) {
 // and its rows: terms divided by the scale the spec gives, residuals by their root
 // mean square. The basis is then multiplied by that root mean square over its
 // scale, of several residuals the root mean square of these, since what corrects a field
-// is as large as what is wrong with it. Where all residuals are [Zero], by 1.
+// is as large as what is wrong with it. Where all residuals are [Zero], by the size of the first unknown.
 func (e *cpu[T]) loadFeatures(at *slot[T]) {
 	amplitude, residuals := 0.0, 0
 	for i, f := range e.Features {
@@ -120,9 +120,11 @@ func (e *cpu[T]) loadFeatures(at *slot[T]) {
 			}
 		default:
 			residuals++
-			if rms := rows.rms(e.System.Slab); rms > Zero*scale {
+			if rms := rows.rms(e.System.Slab); rms > Zero*f.Unit {
 				amplitude = math.Hypot(amplitude, rms/scale)
 				scale = rms
+			} else {
+				scale = f.Unit
 			}
 		}
 		if len(rows.Points) < len(dst) {
@@ -135,8 +137,12 @@ func (e *cpu[T]) loadFeatures(at *slot[T]) {
 			meanFromStart(dst, e.SliceSize(), e.System.Slab)
 		}
 	}
-	at.amplitude = 1
-	if amplitude > 0 {
+	switch {
+	case residuals == 0:
+		at.amplitude = 1
+	case amplitude == 0:
+		at.amplitude = e.Size
+	default:
 		at.amplitude = amplitude / math.Sqrt(float64(residuals))
 	}
 }

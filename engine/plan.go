@@ -27,6 +27,7 @@ type Plan struct {
 	// InputScales are what initial conditions are divided by at the network's input, OutputScales what
 	// the outputs for every unknown are multiplied by.
 	InputScales, OutputScales []float64
+	Size                      float64 // of the first unknown
 	// Last is the constraint of the last pass, by the method; Earlier is that of the passes before it, over
 	// the whole domain. With one pass, or one expert, they are the same.
 	Last, Earlier *constraint.Constraint
@@ -38,15 +39,15 @@ type Plan struct {
 
 // A Feature is an input of the network that is formed of the field to correct and divided by Scale: an Unknown, or
 // else (-1) of a set of Rows a Term, by its place among those of the rows, or else (-1) the residual over its root mean
-// square, which is a Mean over the times up to each or not. Unit is the Scale of the residual that a Mean is of, 0 if
-// that is no feature.
+// square, which is a Mean over the times up to each or not. Unit is how large the residual is, or that which a Mean is of, where a field is
+// wrong by its Size; 0 if it is no feature.
 type Feature struct {
 	Scale, Unit         float64
 	Unknown, Rows, Term int
 	Mean                bool
 }
 
-// Zero is the root mean square of a residual, over the scale of its feature, that counts as zero: rounding, where the
+// Zero is the root mean square of a residual, over its Unit, that counts as zero: rounding, where the
 // field to correct solves the equation (water at rest, a body of one temperature).
 const Zero = 1e-11
 
@@ -138,12 +139,13 @@ func (e *Plan) scale() {
 	for _, u := range unknowns {
 		e.OutputScales = append(e.OutputScales, network.ScaleOf(u.Name)/network.ScaleOf(unknowns[0].Name))
 	}
+	e.Size = network.ScaleOf(unknowns[0].Name)
 	for _, name := range e.Inputs.Features {
 		f := Feature{Scale: network.Features[name], Unknown: slices.Index(e.Problem.UnknownNames(), name), Term: -1}
 		if f.Unknown < 0 {
 			f.Rows = slices.IndexFunc(residuals, func(set *pde.RowSet) bool {
 				f.Term = slices.IndexFunc(set.Terms, func(t int) bool { return e.System.Terms[t].Name == name })
-				f.Mean, f.Unit = name == model.MeanFeature(set.Name), network.Features[set.Name]
+				f.Mean, f.Unit = name == model.MeanFeature(set.Name), network.Features[set.Name]*e.Size
 				return name == set.Name || f.Mean || f.Term >= 0
 			})
 		}

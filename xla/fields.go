@@ -129,7 +129,7 @@ func (s *sample) networkInput() value {
 }
 
 // features are those of the field to correct (P, 1): terms divided by the scale the spec
-// gives, residuals by their root mean square; where all of those are engine.Zero, the amplitude is 1.
+// gives, residuals by their root mean square; where all of those are engine.Zero, the amplitude is the size of the first unknown.
 func (s *sample) features() []value {
 	residuals := s.loss.evaluate(s.previous, value{}).sets[:len(s.System.Residuals())]
 	var all, amplitudes []value
@@ -148,8 +148,8 @@ func (s *sample) features() []value {
 			divisor = s.mul(divisor, s.unlessZero(s.rms(rows), f.Unit, cmp.Or(f.Unit, 1)))
 		default:
 			rms := s.rms(rows)
-			amplitudes = append(amplitudes, s.div(s.unlessZero(rms, f.Scale, 0), divisor))
-			divisor = s.unlessZero(rms, f.Scale, f.Scale)
+			amplitudes = append(amplitudes, s.div(s.unlessZero(rms, f.Unit, 0), divisor))
+			divisor = s.unlessZero(rms, f.Unit, f.Unit)
 		}
 		v := s.put(s.full(0, s.dtype, s.gridSize(), 1), rows.points, s.convert(s.div(values, divisor), s.dtype), false)
 		if f.Mean {
@@ -163,7 +163,7 @@ func (s *sample) features() []value {
 			v := s.stack(0, amplitudes...)
 			amplitude = s.sqrt(s.times(s.sum(s.mul(v, v), 0), 1/float64(n)))
 		}
-		s.amplitude = s.unlessZero(amplitude, 0, 1)
+		s.amplitude = s.unlessZero(amplitude, 0, s.Size)
 	}
 	return all
 }
@@ -173,9 +173,9 @@ func (s *sample) rms(rows lossRows) value {
 	return s.sqrt(s.times(s.sum(s.mul(rows.out[0], rows.out[0]), 0), 1/float64(len(rows.set.Points))))
 }
 
-// unlessZero is rms, or another number where that is engine.Zero of a residual of this scale.
-func (s *sample) unlessZero(rms value, scale, otherwise float64) value {
-	return s.where(s.than("GT", rms, engine.Zero*scale), rms, s.scalar(otherwise, f64))
+// unlessZero is rms, or another number where that is engine.Zero of a residual of this unit.
+func (s *sample) unlessZero(rms value, unit, otherwise float64) value {
+	return s.where(s.than("GT", rms, engine.Zero*unit), rms, s.scalar(otherwise, f64))
 }
 
 // meanFromStart replaces every slice of f (P, 1) by the mean, by the trapezoidal rule, of
