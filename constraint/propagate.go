@@ -28,8 +28,8 @@ func (s *Workspace) solveLinear(transposed bool, groups int, of func(group int) 
 	})
 }
 
-// stepping is a worker's memory for a Stepper.
-func (w *worker) stepping(s *grid.Stepper) *grid.Stepping {
+// stepping is a worker's memory for a solver.
+func (w *worker) stepping(s grid.LinearSolver) *grid.Stepping {
 	if w.steps == nil {
 		w.steps = s.NewStepping()
 	}
@@ -42,7 +42,9 @@ func (s *Workspace) linearise(sample []float64) bool {
 		return true
 	}
 	var err error
-	s.stepper, err = s.linear.For(sample)
+	if s.stepper, err = s.linear.For(sample); err != nil {
+		s.stepper = nil
+	}
 	return err == nil
 }
 

@@ -31,7 +31,7 @@ type Workspace struct {
 	field       []float64         // (C, P): û
 	propagation *grid.Propagation // nil where the ansatz has none
 	linear      *pde.LinearRows   // likewise, by rows
-	stepper     *grid.Stepper     // for the last sample; nil where it has none
+	stepper     grid.LinearSolver // for the last sample; nil where it has none
 	begin       []float64         // what these begin with
 	jump        [][2]float64      // per pair: the two differences
 

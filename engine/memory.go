@@ -1,12 +1,17 @@
 package engine
 
 import (
+	"math"
+
 	"pihc/constraint"
 	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/model"
 	"pihc/pde"
 )
+
+// steadyBand is about how many numbers a row of the factored matrix of steady rows has, over unknowns and points of an axis.
+const steadyBand = 8
 
 // Needs is what an experiment asks of a machine, estimated before anything is
 // made for it.
@@ -102,6 +107,9 @@ func Estimate(s *model.Spec, p *pde.Problem, g *grid.Grid, workers, slabs int, t
 		functions = weights // each a field of all unknowns
 		if p.Unknowns[0].Ansatz.ByRows {
 			linear = 2 * 8 * grid.Stepped * unknowns * points * float64(workers) // what drives a worker's eight functions, and its adjoint
+			if p.Steady { // and the factored matrix
+				linear += 8 * steadyBand * unknowns * unknowns * points * math.Sqrt(points)
+			}
 		} else {
 			wider := float64(p.Mirrored(g).Size()) / float64(g.Size())
 			linear = 8 * unknowns * wider * (8*points + 128*unknowns*space) // spectra of eight functions; the weights of a step

@@ -154,7 +154,7 @@ func (e *exactAnsatz) find(misfit float64) error {
 			}
 		}
 	}
-	if p := e.p; p.Steady || e.jumps || !p.AllLinear() || len(e.held) == len(p.Conditions) {
+	if p := e.p; e.jumps || !p.Steady && !p.AllLinear() || len(e.held) == len(p.Conditions) {
 		return nil
 	}
 	rows := exactAnsatz{p: e.p, lengths: e.lengths, disagree: e.disagree}
@@ -191,7 +191,7 @@ func (e *exactAnsatz) duhamel() (found bool, err error) {
 	return true, e.take(all, met)
 }
 
-// byRows takes the ansatz by Duhamel's formula for the linear part of rows, if one function of it takes no more than so much work.
+// byRows takes the ansatz by the linear part of rows, if one function of it takes no more than so much work.
 func (e *exactAnsatz) byRows(work float64) (found bool, err error) {
 	all, met, ok := e.p.RowsAnsatz()
 	if !ok || !e.steps(all, work) {
@@ -201,7 +201,7 @@ func (e *exactAnsatz) byRows(work float64) (found bool, err error) {
 		return false, err
 	}
 	for _, c := range e.p.Conditions { // others miss at the first time what initial conditions do
-		if c.At[e.p.Axes[0].Name] != "" && !slices.Contains(met, c.Name) {
+		if !e.p.Steady && c.At[e.p.Axes[0].Name] != "" && !slices.Contains(met, c.Name) {
 			return false, nil
 		}
 	}
@@ -239,8 +239,8 @@ func (e *exactAnsatz) steps(all []pde.Ansatz, work float64) bool {
 	}
 	random := rand.New(rand.NewPCG(1, 1))
 	return !slices.ContainsFunc(samples, func(sample []float64) bool {
-		stepper, err := rows.For(sample)
-		return err != nil || stepper.Work() > work || !(stepper.Growth(random) <= mostLinearGrowth)
+		solver, err := rows.For(sample)
+		return err != nil || solver.Work() > work || !(solver.Growth(random) <= mostLinearGrowth)
 	})
 }
 

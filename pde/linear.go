@@ -167,6 +167,14 @@ func (p *Problem) linearDomain() error {
 	return nil
 }
 
+// rowsDomain says why the linear part of the rows cannot be solved: in steps of time, or of a steady problem at once.
+func (p *Problem) rowsDomain() error {
+	if p.Steady {
+		return nil
+	}
+	return p.linearDomain()
+}
+
 // linearPart finds the linear part; the error says why there is none.
 func (p *Problem) linearPart() (*linear, error) {
 	l, err := p.linearTerms()
@@ -395,6 +403,9 @@ func (s *System) propagated(field, inputs []float64) {
 // Begins are the offsets of the ansatz at the first time, each followed by its derivative there where the equation has a second one:
 // what a Propagator begins with.
 func (p *Problem) Begins() (all []*expr.Expr) {
+	if p.Steady {
+		return nil
+	}
 	time := p.Axes[0]
 	first := map[string]*expr.Expr{time.Name: expr.Const(time.Lo)}
 	for c, u := range p.Unknowns {

@@ -152,7 +152,7 @@ func (p *Problem) integrated(unknown int) bool {
 func (s *System) Vanishing() []float64 {
 	mu := s.Multiplier()
 	var odd []bool
-	if s.Problem.duhamel() {
+	if s.Problem.duhamel() && !s.Problem.Steady {
 		odd = s.odd()
 	}
 	for c := range s.Problem.Unknowns {

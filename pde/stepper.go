@@ -19,7 +19,7 @@ const (
 	mostSubstitutions = 8
 )
 
-// A LinearRows makes grid.Steppers of the rows as they are where all unknowns are zero: their slopes, means over time, their walls, and what they are there. It
+// A LinearRows makes a grid.LinearSolver of the rows as they are where all unknowns are zero: their slopes, means over time, their walls, and what they are there. It
 // belongs to one caller at a time.
 type LinearRows struct {
 	system  *System
@@ -31,7 +31,9 @@ type LinearRows struct {
 	zero    []float64 // a field
 	sample  []float64 // of the last call of For, which was not in vain
 	stepper *grid.Stepper
-	slopes  [][]float64 // by part and term: those that the stepper is of
+	slopes  [][]float64 // by part and term: those that the solver is of
+	steady  *steadyRows // of a problem without time, or nil
+	direct  *grid.Direct
 	// What rows' constants add to y, in the unit of Stepper.Data, and to fields.
 	added, addedToFields []addition
 }
@@ -84,9 +86,12 @@ func (s *System) spectralRows(t int) rowEntries {
 // spectralRounding is of the largest entry what is left out as rounding.
 const spectralRounding = 1e-13
 
-// NewLinearRows returns an error where rows have no linear part that can be solved in steps of time.
+// NewLinearRows returns an error where rows have no linear part that can be solved, in steps of time or without time at once.
 func (s *System) NewLinearRows() (*LinearRows, error) {
 	p := s.Problem
+	if p.Steady {
+		return s.newSteadyRows()
+	}
 	if err := p.linearDomain(); err != nil {
 		return nil, err
 	}
@@ -195,8 +200,16 @@ func (l *LinearRows) rows(set *RowSet) (*linearRows, error) {
 	return r, nil
 }
 
-// For returns the Stepper for the inputs of a sample. It is valid until the next call.
-func (l *LinearRows) For(sample []float64) (*grid.Stepper, error) {
+// For returns the solver for the inputs of a sample. It is valid until the next call.
+func (l *LinearRows) For(sample []float64) (grid.LinearSolver, error) {
+	if l.steady != nil {
+		return l.steadyFor(sample)
+	}
+	return l.stepperFor(sample)
+}
+
+// stepperFor is For of a problem in time.
+func (l *LinearRows) stepperFor(sample []float64) (*grid.Stepper, error) {
 	if l.sample != nil && slices.Equal(sample, l.sample) {
 		return l.stepper, nil
 	}

@@ -9,10 +9,17 @@ import (
 // RowsAnsatz is the ansatz of every unknown whose fields are solutions of the linear part of the rows (LinearRows), with the conditions that they meet; ok is
 // false where conditions do not give what every unknown begins with.
 func (p *Problem) RowsAnsatz() (all []Ansatz, met []string, ok bool) {
-	if p.linearDomain() != nil {
+	a := Ansatz{Offset: expr.Const(0), Multiplier: expr.Const(1), Duhamel: true, ByRows: true}
+	if p.rowsDomain() != nil {
 		return nil, nil, false
 	}
-	all, met, ok = p.beginAnsatz(Ansatz{Multiplier: expr.Const(1), Duhamel: true, ByRows: true})
+	if p.Steady {
+		for c := range p.Unknowns {
+			all, met = append(all, a), append(met, p.steadyMet(c)...)
+		}
+		return all, met, true
+	}
+	all, met, ok = p.beginAnsatz(a)
 	for c := range p.Unknowns {
 		met = append(met, p.steppedMet(c)...)
 	}
@@ -21,6 +28,9 @@ func (p *Problem) RowsAnsatz() (all []Ansatz, met []string, ok bool) {
 
 // steppedMet are the conditions at walls that values there follow from: those that are linear in one unknown and have no derivative in time.
 func (p *Problem) steppedMet(unknown int) (names []string) {
+	if p.Steady {
+		return p.steadyMet(unknown)
+	}
 	time := p.Axes[0].Name
 	for _, c := range p.Conditions {
 		if c.At[time] != "" || !slices.Equal(p.unknownsOf(c.Expr), []int{unknown}) {

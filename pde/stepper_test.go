@@ -134,7 +134,7 @@ func TestSteppedClamped(t *testing.T) {
 	inputs := slices.Repeat([]float64{1}, s.InputSize())
 	field := make([]float64, s.FieldSize())
 	s.Offset(field, inputs)
-	stepper, err := rows.For(inputs)
+	stepper, err := rows.stepperFor(inputs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestSteppedModes(t *testing.T) {
 	modes.Offset(want, inputs)
 	check.Close(t, field, want, 1e-8, 1e-8)
 
-	stepper, err := rows.For(inputs)
+	stepper, err := rows.stepperFor(inputs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,14 +249,14 @@ func firstStepper(text string) (*grid.Stepper, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rows.For(slices.Repeat([]float64{1.5}, s.InputSize()))
+	return rows.stepperFor(slices.Repeat([]float64{1.5}, s.InputSize()))
 }
 
 // A Stepper is of the sample it was asked for last, with the same bits in any order of samples.
 func TestSteppedSamples(t *testing.T) {
 	s, rows := stepped(t, leaky)
 	solve := func(h float64) []float64 {
-		stepper, err := rows.For([]float64{h})
+		stepper, err := rows.stepperFor([]float64{h})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -279,7 +279,7 @@ func TestSteppedTransposed(t *testing.T) {
 	for name, text := range map[string]string{"absorbing": absorbing, "leaky": leaky, "clamped": clamped} {
 		t.Run(name, func(t *testing.T) {
 			s, rows := stepped(t, text)
-			stepper, err := rows.For(slices.Repeat([]float64{1.5}, s.InputSize()))
+			stepper, err := rows.stepperFor(slices.Repeat([]float64{1.5}, s.InputSize()))
 			if err != nil {
 				t.Fatal(err)
 			}

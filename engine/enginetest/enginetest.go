@@ -298,6 +298,7 @@ var cases = []testCase{
 	{"inputs hard", inputs + "hard"},
 	{"inputs moe", inputs + "moe"},
 	{"resting moe", replace(replace(inputs, "problem: inputs", "problem: resting"), "relative: true, ", "") + "moe"},
+	{"steady rows moe", replace(replace(steady, "problem: steady", "problem: steady-rows"), "basis: 4}", "basis: 4, initial_scale: 0.7, scales: {v: 0.5}, passes: 2, features: {u: 0.7, heat: 2}}") + "moe"},
 	{"steady soft", steady + "soft"},
 	{"steady hard", steady + "hard"},
 	{"steady moe", steady + "moe"},

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"pihc/grid"
+	"pihc/internal/band"
 	"pihc/internal/kernel"
 	"pihc/pde"
 )
@@ -27,7 +28,7 @@ type state struct {
 	instants []float64 // of the slices
 	source   *source   // added to the rows, or nil
 
-	lu        *band
+	lu        *band.Matrix
 	inverse   *inverse // memory of a preconditioner
 	near      *inverse // that of the matrix, or nil
 	at        []int    // place of every row in the matrix
@@ -164,15 +165,15 @@ func (st *state) jacobian(set, i int, visit func(unknown int, v float64)) {
 // factor builds and factors the matrix of a Gauss-Newton step at the last evaluation.
 func (st *state) factor() bool {
 	st.work += st.costs.factor
-	st.lu = newBand(st.values(), st.lower, st.upper)
+	st.lu = band.New(st.values(), st.lower, st.upper)
 	if st.normal {
-		st.addNormal(st.lu.add)
-		return st.lu.factor()
+		st.addNormal(st.lu.Add)
+		return st.lu.Factor()
 	}
 	st.eachRow(func(k, i, row int) {
-		st.jacobian(k, i, func(q int, v float64) { st.lu.add(st.at[row], q, v) })
+		st.jacobian(k, i, func(q int, v float64) { st.lu.Add(st.at[row], q, v) })
 	})
-	return st.lu.factor()
+	return st.lu.Factor()
 }
 
 // addNormal adds up JᵀJ.
@@ -202,7 +203,7 @@ func (st *state) solve() bool {
 	}
 	st.work += st.costs.solve
 	x := st.columns()
-	st.lu.solve(x)
+	st.lu.Solve(x)
 	st.fromColumns(x)
 	return finite(st.step)
 }

@@ -1,0 +1,105 @@
+package grid
+
+import (
+	"math/rand/v2"
+
+	"pihc/internal/band"
+)
+
+// A LinearSolver solves the linear part of a problem's rows for fields, Stepped of them at once.
+type LinearSolver interface {
+	// NewStepping allocates what the others work with.
+	NewStepping() *Stepping
+	// Apply solves with what load gives as the source, and hands the solution to store; transposed it applies the transpose of that linear map.
+	Apply(w *Stepping, transposed bool, load, store Slices)
+	// Begin solves with the constants of the rows, from y at the first time where there is one, and hands the solution to store; all functions are the same.
+	Begin(w *Stepping, y []float64, store Slices)
+	// Of is the part of y that belongs to an unknown.
+	Of(y []float64, unknown int) []float64
+	// Work is about the number of products that one function takes.
+	Work() float64
+	// Growth is how many times larger what is there at first may become.
+	Growth(random *rand.Rand) float64
+}
+
+// A Direct is a LinearSolver for steady problems: by a factored matrix.
+type Direct struct {
+	Times, Points, Unknowns int          // slices along the first axis, points of one
+	Matrix                  *band.Matrix // factored
+	Columns                 []int        // (Unknowns, Times, Points): where the matrix has a value
+	Sources                 []Source     // of rows of the matrix that have one
+	Data                    []float64    // (Unknowns, Times, Points): the solution for the constants of the rows
+}
+
+// A Source is By times a value (Unknowns, Times, Points), the right-hand side of a row of the matrix.
+type Source struct {
+	Row, Value int
+	By         float64
+}
+
+// NewStepping implements LinearSolver.
+func (d *Direct) NewStepping() *Stepping {
+	n := len(d.Columns) * Stepped
+	return &Stepping{b: make([]float64, n), bbar: make([]float64, n)}
+}
+
+// Apply implements LinearSolver.
+func (d *Direct) Apply(w *Stepping, transposed bool, load, store Slices) {
+	d.slices(w.b, load)
+	x := w.bbar
+	if transposed {
+		for value, column := range d.Columns {
+			copy(x[column*Stepped:][:Stepped], w.b[value*Stepped:])
+		}
+		d.Matrix.SolveTransposedMany(x)
+		clear(w.b)
+		for _, s := range d.Sources {
+			addScaled(w.b[s.Value*Stepped:][:Stepped], s.By, x[s.Row*Stepped:])
+		}
+	} else {
+		clear(x)
+		for _, s := range d.Sources {
+			addScaled(x[s.Row*Stepped:][:Stepped], s.By, w.b[s.Value*Stepped:])
+		}
+		d.Matrix.SolveMany(x)
+		for value, column := range d.Columns {
+			copy(w.b[value*Stepped:][:Stepped], x[column*Stepped:])
+		}
+	}
+	d.slices(w.b, store)
+}
+
+func addScaled(to []float64, by float64, x []float64) {
+	for i := range to {
+		to[i] += by * x[i]
+	}
+}
+
+// slices visits those of all unknowns.
+func (d *Direct) slices(values []float64, visit Slices) {
+	width := d.Points * Stepped
+	for c := range d.Unknowns {
+		for time := range d.Times {
+			visit(c, time, values[(c*d.Times+time)*width:][:width])
+		}
+	}
+}
+
+// Begin implements LinearSolver.
+func (d *Direct) Begin(w *Stepping, _ []float64, store Slices) {
+	for value, v := range d.Data {
+		for i := range Stepped {
+			w.b[value*Stepped+i] = v
+		}
+	}
+	d.slices(w.b, store)
+}
+
+// Of implements LinearSolver: there is no first time.
+func (d *Direct) Of([]float64, int) []float64 { return nil }
+
+// Work implements LinearSolver.
+func (d *Direct) Work() float64 { return d.Matrix.Work() }
+
+// Growth implements LinearSolver: nothing is there at first.
+func (d *Direct) Growth(*rand.Rand) float64 { return 1 }

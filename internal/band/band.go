@@ -1,0 +1,147 @@
+// Package band solves systems of linear equations by banded matrices.
+package band
+
+import (
+	"math"
+
+	"pihc/internal/kernel"
+)
+
+// A Matrix is a square matrix with lower and upper bandwidths, factored in place by
+// Gaussian elimination with partial pivoting.
+type Matrix struct {
+	n, lower, upper int
+	width           int       // of a stored row: lower + upper, and lower more for fill
+	a               []float64 // row i holds columns i-lower .. i+upper+lower
+	l               []float64 // column k of the factor below the diagonal, lower numbers, as it was eliminated
+	pivot           []int
+}
+
+// New returns zero, of n rows, with that many diagonals below and above the main one.
+func New(n, lower, upper int) *Matrix {
+	lower, upper = min(lower, n-1), min(upper, n-1)
+	width := 2*lower + upper + 1
+	return &Matrix{n: n, lower: lower, upper: upper, width: width, a: make([]float64, n*width), l: make([]float64, n*lower), pivot: make([]int, n)}
+}
+
+// Add adds v to an entry.
+func (b *Matrix) Add(i, j int, v float64) { b.a[i*b.width+j-i+b.lower] += v }
+
+// Factor factors the matrix, and returns false if a pivot vanishes.
+func (b *Matrix) Factor() bool {
+	w := b.width
+	for k := range b.n {
+		last := min(b.n-1, k+b.lower)
+		p, best := k, math.Abs(b.a[k*w+b.lower])
+		for i := k + 1; i <= last; i++ {
+			if v := math.Abs(b.a[i*w+k-i+b.lower]); v > best {
+				p, best = i, v
+			}
+		}
+		b.pivot[k] = p
+		if !(best > 0) || math.IsInf(best, 0) {
+			return false
+		}
+		right := min(b.n-1, k+b.upper+b.lower)
+		top := b.a[k*w+b.lower : k*w+b.lower+right-k+1]
+		if p != k {
+			other := b.a[p*w+k-p+b.lower : p*w+k-p+b.lower+right-k+1]
+			for j, v := range top {
+				top[j], other[j] = other[j], v
+			}
+		}
+		for i := k + 1; i <= last; i++ {
+			row := b.a[i*w+k-i+b.lower : i*w+k-i+b.lower+right-k+1]
+			if row[0] == 0 {
+				continue
+			}
+			f := row[0] / top[0]
+			b.l[k*b.lower+i-k-1] = f
+			kernel.Axpy64(row[1:], -f, top[1:])
+		}
+	}
+	return true
+}
+
+// Solve replaces x by A⁻¹x, once factored.
+func (b *Matrix) Solve(x []float64) {
+	w := b.width
+	for k := range b.n {
+		p := b.pivot[k]
+		x[k], x[p] = x[p], x[k]
+		to, by := x[k+1:min(b.n, k+b.lower+1)], x[k]
+		for i, v := range b.l[k*b.lower:][:len(to)] {
+			to[i] -= v * by
+		}
+	}
+	for k := b.n - 1; k >= 0; k-- {
+		last := min(b.n-1, k+b.upper+b.lower)
+		x[k] = (x[k] - kernel.Dot(b.a[k*w+1+b.lower:k*w+last-k+b.lower+1], x[k+1:last+1])) / b.a[k*w+b.lower]
+	}
+}
+
+
+// Work is about the number of products of a solve.
+func (b *Matrix) Work() float64 { return float64(b.n) * float64(2*b.lower+b.upper) }
+
+// Many is how many right-hand sides SolveMany takes at once.
+const Many = 8
+
+// SolveMany is Solve for as many right-hand sides (n, Many).
+func (b *Matrix) SolveMany(x []float64) {
+	w := b.width
+	for k := range b.n {
+		at := row(x, k)
+		if p := b.pivot[k]; p != k {
+			*at, *row(x, p) = *row(x, p), *at
+		}
+		for i, v := range b.l[k*b.lower:][:min(b.lower, b.n-1-k)] {
+			subtract(row(x, k+1+i), v, at)
+		}
+	}
+	for k := b.n - 1; k >= 0; k-- {
+		at, last := row(x, k), min(b.n-1, k+b.upper+b.lower)
+		for j, v := range b.a[k*w+1+b.lower : k*w+last-k+b.lower+1] {
+			subtract(at, v, row(x, k+1+j))
+		}
+		scale(at, 1/b.a[k*w+b.lower])
+	}
+}
+
+// SolveTransposedMany is SolveMany for the transpose of the matrix.
+func (b *Matrix) SolveTransposedMany(x []float64) {
+	w := b.width
+	for k := range b.n {
+		at, last := row(x, k), min(b.n-1, k+b.upper+b.lower)
+		scale(at, 1/b.a[k*w+b.lower])
+		for j, v := range b.a[k*w+1+b.lower : k*w+last-k+b.lower+1] {
+			subtract(row(x, k+1+j), v, at)
+		}
+	}
+	for k := b.n - 1; k >= 0; k-- {
+		at := row(x, k)
+		for i, v := range b.l[k*b.lower:][:min(b.lower, b.n-1-k)] {
+			subtract(at, v, row(x, k+1+i))
+		}
+		if p := b.pivot[k]; p != k {
+			*at, *row(x, p) = *row(x, p), *at
+		}
+	}
+}
+
+func row(x []float64, k int) *[Many]float64 { return (*[Many]float64)(x[k*Many:]) }
+
+func subtract(to *[Many]float64, by float64, x *[Many]float64) {
+	if by == 0 {
+		return
+	}
+	for i := range to {
+		to[i] -= by * x[i]
+	}
+}
+
+func scale(x *[Many]float64, by float64) {
+	for i := range x {
+		x[i] *= by
+	}
+}

@@ -1,0 +1,75 @@
+package band
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// All solves against the product of the matrix, which wants pivots, and that of its transpose.
+func TestSolve(t *testing.T) {
+	for _, c := range []struct{ n, lower, upper int }{{1, 0, 0}, {7, 2, 1}, {40, 5, 9}, {12, 20, 20}} {
+		rng := rand.New(rand.NewPCG(1, uint64(c.n)))
+		b, dense := New(c.n, c.lower, c.upper), make([]float64, c.n*c.n)
+		for i := range c.n {
+			for j := max(0, i-c.lower); j < min(c.n, i+c.upper+1); j++ {
+				v := rng.NormFloat64()
+				if i == j {
+					v /= 100
+				}
+				b.Add(i, j, v)
+				dense[i*c.n+j] = v
+			}
+		}
+		want := make([]float64, c.n*Many)
+		for i := range want {
+			want[i] = rng.NormFloat64()
+		}
+		product := func(transposed bool) []float64 {
+			out := make([]float64, c.n*Many)
+			for i := range c.n {
+				for j := range c.n {
+					v := dense[i*c.n+j]
+					if transposed {
+						v = dense[j*c.n+i]
+					}
+					for k := range Many {
+						out[i*Many+k] += v * want[j*Many+k]
+					}
+				}
+			}
+			return out
+		}
+		if !b.Factor() {
+			t.Fatalf("%v: no factor", c)
+		}
+		near := func(what string, got []float64) {
+			for i, v := range got {
+				if math.Abs(v-want[i]) > 1e-8 {
+					t.Fatalf("%v, %s: value %d is %g, want %g", c, what, i, v, want[i])
+				}
+			}
+		}
+		x := product(false)
+		one := make([]float64, c.n)
+		for i := range one {
+			one[i] = x[i*Many+3]
+		}
+		b.SolveMany(x)
+		near("many", x)
+		b.Solve(one)
+		for i, v := range one {
+			if math.Abs(v-x[i*Many+3]) > 1e-8 {
+				t.Fatalf("%v: one and many differ by %g", c, v-x[i*Many+3])
+			}
+		}
+		x = product(true)
+		b.SolveTransposedMany(x)
+		near("transposed", x)
+	}
+	singular := New(3, 1, 1)
+	singular.Add(0, 0, 1)
+	if singular.Factor() {
+		t.Error("a matrix of zeros has a factor")
+	}
+}
