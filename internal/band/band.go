@@ -80,7 +80,6 @@ func (b *Matrix) Solve(x []float64) {
 	}
 }
 
-
 // Work is about the number of products of a solve.
 func (b *Matrix) Work() float64 { return float64(b.n) * float64(2*b.lower+b.upper) }
 
