@@ -168,7 +168,7 @@ func (e *exactAnsatz) find(misfit float64) error {
 // duhamel looks for an ansatz by Duhamel's formula for waves: by Fourier modes where these solve the whole linear part, by rows where they do not, all rows are linear and
 // the order in time is the second, and then by what Fourier modes solve of it.
 func (e *exactAnsatz) duhamel() (found bool, err error) {
-	if e.jumps {
+	if e.jumps || e.p.Steady {
 		return false, nil
 	}
 	waves := e.p.SemilinearWaves()

@@ -94,7 +94,7 @@ func decodeSpec(name string, d *config.Document) (*Spec, error) {
 		_, axes := d.Root().Lookup("axes")
 		if at, pde := d.Root().Lookup("residual"); axes && pde {
 			return nil, config.Join(at.Errorf("this is a PDE file, which states a problem; want a spec, which names one").
-				WithHint("`pihc init %s --out DIR` writes one", name))
+				WithHint("`pihc init %[1]s --out DIR` writes one, and `pihc solve %[1]s` solves the problem without", name))
 		}
 	}
 	if err := takeConstants(d); err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // openEnds names the ends of axes that no condition, ghost value or ansatz holds at;
-// the end of time needs none.
+// the end of time needs none, nor an unknown without a derivative along the axis.
 func openEnds(p *pde.Problem, sys *pde.System) []string {
 	fixed := fixes(sys)
 	var ends []string
@@ -26,7 +26,7 @@ func openEnds(p *pde.Problem, sys *pde.System) []string {
 			}
 			var open []string
 			for f, u := range p.Unknowns {
-				if !heldAt(p, sys, fixed, a, end, f) {
+				if changes(p, f, axis.Name) && !heldAt(p, sys, fixed, a, end, f) {
 					open = append(open, u.Name)
 				}
 			}
@@ -39,6 +39,13 @@ func openEnds(p *pde.Problem, sys *pde.System) []string {
 		}
 	}
 	return ends
+}
+
+// changes reports whether residuals contain a derivative of an unknown along an axis.
+func changes(p *pde.Problem, unknown int, axis string) bool {
+	return slices.ContainsFunc(p.Terms, func(t pde.Term) bool {
+		return t.Of == unknown && p.InResidual(t.Name) && (t.Spectral != nil || slices.ContainsFunc(t.Factors, func(f pde.Factor) bool { return f.Axis == axis }))
+	})
 }
 
 // heldAt reports whether a condition, ghost value or the ansatz holds an unknown at an end of
