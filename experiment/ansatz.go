@@ -476,6 +476,11 @@ func ansatzMiss(p *pde.Problem, g *grid.Grid, met []string, count int) (miss []f
 	if err != nil {
 		return nil, false, err
 	}
+	if p.Unknowns[0].Ansatz.ByRows {
+		if _, err := sys.NewLinearRows(); err != nil {
+			return nil, false, fmt.Errorf("ansatz: duhamel: rows: %w", err)
+		}
+	}
 	samples, err := dataset.Draws(p, g, count)
 	if err != nil {
 		return nil, false, err

@@ -54,7 +54,7 @@ func (s *System) newSteadyRows() (*LinearRows, error) {
 		l.parts = append(l.parts, r)
 	}
 	if count != s.FieldSize() {
-		return nil, fmt.Errorf("%d rows for %d values", count, s.FieldSize())
+		return nil, fmt.Errorf("%d rows for %d values, and want as many (`rows` leaves points out of a residual or a condition)", count, s.FieldSize())
 	}
 	best := math.Inf(1)
 	for first := range s.Grid.Axes {
