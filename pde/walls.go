@@ -212,7 +212,7 @@ func (p *Problem) owners() []int {
 			}
 		}
 	}
-	var may, most, any [][]int
+	var may, most, left [][]int
 	for i, r := range p.Residuals {
 		// among are the unknowns of some that are first by an order.
 		among := func(some []int, compare func(a, b orders) int) (first []int) {
@@ -235,13 +235,13 @@ func (p *Problem) owners() []int {
 		}
 		bySlope := func(a, b orders) int { return cmp.Compare(a.slope, b.slope) }
 		if rated == nil {
-			may, any = append(may, among(all, bySlope)), append(any, stand)
+			may, left = append(may, among(all, bySlope)), append(left, stand)
 		} else {
-			may, any = append(may, rated), append(any, rated)
+			may, left = append(may, rated), append(left, rated)
 		}
 		most = append(most, among(may[i], func(a, b orders) int { return cmp.Or(bySlope(a, b), cmp.Compare(a.axes, b.axes)) }))
 	}
-	for _, choice := range [][][]int{may, most, any} {
+	for _, choice := range [][][]int{may, most, left} {
 		var only []int
 		if assignments(choice, make([]int, 0, n), &only) == 1 {
 			return only
