@@ -28,6 +28,7 @@ var layers = map[string]int{
 	"internal/machine":    0,
 	"internal/kernel":     1,
 	"internal/fft":        2,
+	"internal/band":       2,
 	"network":             2,
 	"expr":                2,
 	"grid":                3,

@@ -1,10 +1,6 @@
 package grid
 
-import (
-	"math/rand/v2"
-
-	"pihc/internal/band"
-)
+import "math/rand/v2"
 
 // A LinearSolver solves the linear part of a problem's rows for fields, Stepped of them at once.
 type LinearSolver interface {
@@ -24,11 +20,18 @@ type LinearSolver interface {
 
 // A Direct is a LinearSolver for steady problems: by a factored matrix.
 type Direct struct {
-	Times, Points, Unknowns int          // slices along the first axis, points of one
-	Matrix                  *band.Matrix // factored
-	Columns                 []int        // (Unknowns, Times, Points): where the matrix has a value
-	Sources                 []Source     // of rows of the matrix that have one
-	Data                    []float64    // (Unknowns, Times, Points): the solution for the constants of the rows
+	Times, Points, Unknowns int       // slices along the first axis, points of one
+	Matrix                  Factored  // of the rows
+	Columns                 []int     // (Unknowns, Times, Points): where the matrix has a value
+	Sources                 []Source  // of rows of the matrix that have one
+	Data                    []float64 // (Unknowns, Times, Points): the solution for the constants of the rows
+}
+
+// A Factored matrix solves for right-hand sides (rows, Stepped) in place.
+type Factored interface {
+	SolveMany(x []float64)
+	SolveTransposedMany(x []float64)
+	Work() float64 // about the number of products that one of them takes
 }
 
 // A Source is By times a value (Unknowns, Times, Points), the right-hand side of a row of the matrix.

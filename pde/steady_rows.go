@@ -32,6 +32,8 @@ func (l *LinearRows) work() float64 {
 	return float64(len(l.steady.columns)) * float64(l.steady.lower) * float64(l.steady.lower+l.steady.upper)
 }
 
+var _ = [1]int{}[grid.Stepped-band.Many] // as many functions at once in both
+
 // newSteadyRows returns an error where rows are not as many as values, or contain terms that no few points give.
 func (s *System) newSteadyRows() (*LinearRows, error) {
 	l := &LinearRows{system: s, zero: make([]float64, s.FieldSize()), steady: &steadyRows{}}
@@ -184,19 +186,19 @@ func (l *LinearRows) steadyFor(sample []float64) (grid.LinearSolver, error) {
 	}
 	if l.direct == nil || !slices.EqualFunc(slopes, l.slopes, slices.Equal) {
 		l.direct, l.slopes = nil, slopes
-		m := band.New(len(st.columns), st.lower, st.upper)
-		l.entries(slopes, m.Add)
-		if !m.Factor() {
+		l.matrix = band.New(len(st.columns), st.lower, st.upper)
+		l.entries(slopes, l.matrix.Add)
+		if !l.matrix.Factor() {
 			return nil, errSingular
 		}
 		first := s.Grid.Axes[0].Points
-		l.direct = &grid.Direct{Times: first, Points: s.Grid.Size() / first, Unknowns: len(s.Problem.Unknowns), Matrix: m, Columns: st.columns}
+		l.direct = &grid.Direct{Times: first, Points: s.Grid.Size() / first, Unknowns: len(s.Problem.Unknowns), Matrix: l.matrix, Columns: st.columns}
 		if err := l.scaleSources(); err != nil {
 			l.direct = nil
 			return nil, err
 		}
 	}
-	l.direct.Matrix.Solve(values)
+	l.matrix.Solve(values)
 	data := make([]float64, len(values))
 	for value, column := range st.columns {
 		data[value] = values[column]
@@ -220,7 +222,7 @@ func (l *LinearRows) scaleSources() error {
 				x[source.Row], entry = 1, max(entry, largest[source.Row])
 			}
 		}
-		l.direct.Matrix.Solve(x)
+		l.matrix.Solve(x)
 		sum := 0.0
 		for _, v := range x {
 			sum += v * v

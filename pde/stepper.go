@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"pihc/grid"
+	"pihc/internal/band"
 )
 
 const (
@@ -34,6 +35,7 @@ type LinearRows struct {
 	slopes  [][]float64 // by part and term: those that the solver is of
 	steady  *steadyRows // of a problem without time, or nil
 	direct  *grid.Direct
+	matrix  *band.Matrix // of direct
 	// What rows' constants add to y, in the unit of Stepper.Data, and to fields.
 	added, addedToFields []addition
 }
