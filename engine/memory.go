@@ -107,7 +107,8 @@ func Estimate(s *model.Spec, p *pde.Problem, g *grid.Grid, workers, slabs int, t
 		functions = weights // each a field of all unknowns
 		if p.Unknowns[0].Ansatz.ByRows {
 			linear = 2 * 8 * grid.Stepped * unknowns * points * float64(workers) // what drives a worker's eight functions, and its adjoint
-			if p.Steady {                                                        // and the factored matrix
+			if p.Steady {
+				// and the factored matrix
 				linear += 8 * steadyBand * unknowns * unknowns * points * math.Sqrt(points)
 			}
 		} else {

@@ -1,6 +1,10 @@
 package grid
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+
+	"pihc/internal/kernel"
+)
 
 // A LinearSolver solves the linear part of a problem's rows for fields, Stepped of them at once.
 type LinearSolver interface {
@@ -57,12 +61,12 @@ func (d *Direct) Apply(w *Stepping, transposed bool, load, store Slices) {
 		d.Matrix.SolveTransposedMany(x)
 		clear(w.b)
 		for _, s := range d.Sources {
-			addScaled(w.b[s.Value*Stepped:][:Stepped], s.By, x[s.Row*Stepped:])
+			kernel.Axpy64(w.b[s.Value*Stepped:][:Stepped], s.By, x[s.Row*Stepped:][:Stepped])
 		}
 	} else {
 		clear(x)
 		for _, s := range d.Sources {
-			addScaled(x[s.Row*Stepped:][:Stepped], s.By, w.b[s.Value*Stepped:])
+			kernel.Axpy64(x[s.Row*Stepped:][:Stepped], s.By, w.b[s.Value*Stepped:][:Stepped])
 		}
 		d.Matrix.SolveMany(x)
 		for value, column := range d.Columns {
@@ -70,12 +74,6 @@ func (d *Direct) Apply(w *Stepping, transposed bool, load, store Slices) {
 		}
 	}
 	d.slices(w.b, store)
-}
-
-func addScaled(to []float64, by float64, x []float64) {
-	for i := range to {
-		to[i] += by * x[i]
-	}
 }
 
 // slices visits those of all unknowns.

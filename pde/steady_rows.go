@@ -9,6 +9,7 @@ import (
 
 	"pihc/grid"
 	"pihc/internal/band"
+	"pihc/internal/kernel"
 )
 
 // mostResponse is how large values may be, over what one entry of the matrix makes of a source (of fourth differences of 300 points some 1e10): beyond it a
@@ -23,20 +24,21 @@ type steadyRows struct {
 	columns      []int   // (C, P): where the matrix has a value
 	rows         [][]int // by part: where it has a row
 	lower, upper int
-	sources      []grid.Source // By of 1
+	sources      []grid.Source // without By, which is of a sample
 	sets         []int         // of each source, among those that have some
 	count        int           // of these
 }
 
-func (l *LinearRows) work() float64 {
-	return float64(len(l.steady.columns)) * float64(l.steady.lower) * float64(l.steady.lower+l.steady.upper)
+// work is about the number of multiplications of a factorisation.
+func (st *steadyRows) work() float64 {
+	return float64(len(st.columns)) * float64(st.lower) * float64(st.lower+st.upper)
 }
 
 var _ = [1]int{}[grid.Stepped-band.Many] // as many functions at once in both
 
 // newSteadyRows returns an error where rows are not as many as values, or contain terms that no few points give.
 func (s *System) newSteadyRows() (*LinearRows, error) {
-	l := &LinearRows{system: s, zero: make([]float64, s.FieldSize()), steady: &steadyRows{}}
+	l := &LinearRows{system: s, zero: make([]float64, s.FieldSize())}
 	count := 0
 	for _, set := range s.Sets {
 		r := &linearRows{RowValues: s.NewRowValues(set, set.Points), owner: -1}
@@ -58,24 +60,19 @@ func (s *System) newSteadyRows() (*LinearRows, error) {
 	if count != s.FieldSize() {
 		return nil, fmt.Errorf("%d rows for %d values, and want as many (`rows` leaves points out of a residual or a condition)", count, s.FieldSize())
 	}
-	best := math.Inf(1)
-	for first := range s.Grid.Axes {
-		order := l.steady
-		if l.arrange(first); l.work() >= best {
-			l.steady = order
-			continue
+	for slowest := range s.Grid.Axes {
+		if st := l.arranged(slowest); l.steady == nil || st.work() < l.steady.work() {
+			l.steady = st
 		}
-		best = l.work()
 	}
-	if best > mostFactored {
-		return nil, fmt.Errorf("a factorisation of %.2g multiplications for each sample is more than %.2g", best, mostFactored)
+	if work := l.steady.work(); work > mostFactored {
+		return nil, fmt.Errorf("a factorisation of %.2g multiplications for each sample is more than %.2g", work, mostFactored)
 	}
-	l.findSources()
 	return l, nil
 }
 
-// arrange orders points with one axis slowest, values by points and rows by the points they hold at, and finds the bandwidths.
-func (l *LinearRows) arrange(slowest int) {
+// arranged orders points with one axis slowest, values by points and rows by the points they hold at.
+func (l *LinearRows) arranged(slowest int) *steadyRows {
 	s := l.system
 	n, unknowns := s.Grid.Size(), len(s.Problem.Unknowns)
 	points := make([]int, n)
@@ -109,24 +106,25 @@ func (l *LinearRows) arrange(slowest int) {
 	for row, p := range places {
 		st.rows[p.part][p.row] = row
 	}
-	l.steady = st
-	l.entries(nil, func(row, column int, _ float64) {
+	l.entries(st, nil, func(row, column int, _ float64) {
 		st.lower, st.upper = max(st.lower, row-column), max(st.upper, column-row)
 	})
+	l.findSources(st)
+	return st
 }
 
 // entries visits those of the matrix: slopes, by part, term and row (nil: 1), times coefficients.
-func (l *LinearRows) entries(slopes [][]float64, visit func(row, column int, v float64)) {
+func (l *LinearRows) entries(st *steadyRows, slopes [][]float64, visit func(row, column int, v float64)) {
 	n, term := l.system.Grid.Size(), 0
 	for k, r := range l.parts {
 		for j, op := range r.ops {
-			columns := l.steady.columns[l.system.Terms[r.Set.Terms[j]].Of*n:][:n]
+			columns := st.columns[l.system.Terms[r.Set.Terms[j]].Of*n:][:n]
 			for i, p := range r.Set.Points {
 				slope := 1.0
 				if slopes != nil {
 					slope = slopes[term][i]
 				}
-				switch row := l.steady.rows[k][i]; {
+				switch row := st.rows[k][i]; {
 				case slope == 0:
 				case op == nil:
 					visit(row, columns[p], slope)
@@ -139,9 +137,9 @@ func (l *LinearRows) entries(slopes [][]float64, visit func(row, column int, v f
 	}
 }
 
-// findSources gives residuals what the network proposes for their own unknown as a source, and conditions that are not linear what it proposes for
+// findSources gives residuals, in the order of st, what the network proposes for their own unknown as a source, and conditions that are not linear what it proposes for
 // the first unknown that they contain. Linear conditions have none, so that all fields meet them.
-func (l *LinearRows) findSources() {
+func (l *LinearRows) findSources(st *steadyRows) {
 	s, p := l.system, l.system.Problem
 	owners, n := p.owners(), s.Grid.Size()
 	for k, r := range l.parts {
@@ -157,10 +155,10 @@ func (l *LinearRows) findSources() {
 			of = owners[k]
 		}
 		for i, point := range r.Set.Points {
-			l.steady.sources = append(l.steady.sources, grid.Source{Row: l.steady.rows[k][i], Value: of*n + int(point), By: 1})
-			l.steady.sets = append(l.steady.sets, l.steady.count)
+			st.sources = append(st.sources, grid.Source{Row: st.rows[k][i], Value: of*n + int(point)})
+			st.sets = append(st.sets, st.count)
 		}
-		l.steady.count++
+		st.count++
 	}
 }
 
@@ -187,16 +185,16 @@ func (l *LinearRows) steadyFor(sample []float64) (grid.LinearSolver, error) {
 	if l.direct == nil || !slices.EqualFunc(slopes, l.slopes, slices.Equal) {
 		l.direct, l.slopes = nil, slopes
 		l.matrix = band.New(len(st.columns), st.lower, st.upper)
-		l.entries(slopes, l.matrix.Add)
+		l.entries(st, slopes, l.matrix.Add)
 		if !l.matrix.Factor() {
 			return nil, errSingular
 		}
 		first := s.Grid.Axes[0].Points
-		l.direct = &grid.Direct{Times: first, Points: s.Grid.Size() / first, Unknowns: len(s.Problem.Unknowns), Matrix: l.matrix, Columns: st.columns}
-		if err := l.scaleSources(); err != nil {
-			l.direct = nil
+		sources, err := l.scaled(st, slopes, l.matrix)
+		if err != nil {
 			return nil, err
 		}
+		l.direct = &grid.Direct{Times: first, Points: s.Grid.Size() / first, Unknowns: len(s.Problem.Unknowns), Matrix: l.matrix, Columns: st.columns, Sources: sources}
 	}
 	l.matrix.Solve(values)
 	data := make([]float64, len(values))
@@ -210,32 +208,29 @@ func (l *LinearRows) steadyFor(sample []float64) (grid.LinearSolver, error) {
 	return l.direct, nil
 }
 
-// scaleSources gives the sources of each set the unit in which 1 makes fields of root mean square 1.
-func (l *LinearRows) scaleSources() error {
-	st := l.steady
-	by, largest := make([]float64, st.count), make([]float64, len(st.columns)) // per row
-	l.entries(l.slopes, func(row, _ int, v float64) { largest[row] = max(largest[row], math.Abs(v)) })
-	for set := range by {
+// scaled are the sources, those of each set in the unit in which 1 makes fields of root mean square 1.
+func (l *LinearRows) scaled(st *steadyRows, slopes [][]float64, matrix *band.Matrix) ([]grid.Source, error) {
+	largest, sources := make([]float64, len(st.columns)), slices.Clone(st.sources) // entries per row
+	l.entries(st, slopes, func(row, _ int, v float64) { largest[row] = max(largest[row], math.Abs(v)) })
+	for set := range st.count {
 		x, entry := make([]float64, len(st.columns)), 0.0
-		for i, source := range st.sources {
+		for i, source := range sources {
 			if st.sets[i] == set {
 				x[source.Row], entry = 1, max(entry, largest[source.Row])
 			}
 		}
-		l.matrix.Solve(x)
-		sum := 0.0
-		for _, v := range x {
-			sum += v * v
+		matrix.Solve(x)
+		by := 1 / math.Sqrt(kernel.SumSquares64(x)/float64(len(x)))
+		if !(by*mostResponse > entry) || math.IsInf(by, 0) {
+			return nil, errSingular
 		}
-		if by[set] = 1 / math.Sqrt(sum/float64(len(x))); !(by[set]*mostResponse > entry) || math.IsInf(by[set], 0) {
-			return errSingular
+		for i := range sources {
+			if st.sets[i] == set {
+				sources[i].By = by
+			}
 		}
 	}
-	l.direct.Sources = slices.Clone(st.sources)
-	for i := range l.direct.Sources {
-		l.direct.Sources[i].By = by[st.sets[i]]
-	}
-	return nil
+	return sources, nil
 }
 
 func finite(x []float64) bool {

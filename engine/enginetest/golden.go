@@ -83,7 +83,11 @@ func checkGolden(s *setup) error {
 	}
 	numbers := []number{{"loss", got.Loss, want.Loss, want.Loss}, {"mean square jump", got.JumpSquare, want.JumpSquare, want.JumpSquare}}
 	for i, v := range want.MeanSquares {
-		numbers = append(numbers, number{fmt.Sprint("mean square ", i), got.MeanSquares[i], v, max(v, rounding)})
+		scale := v
+		if v > 0 {
+			scale = max(v, rounding)
+		}
+		numbers = append(numbers, number{fmt.Sprint("mean square ", i), got.MeanSquares[i], v, scale})
 	}
 	for i := range want.Gradient {
 		numbers = append(numbers, number{fmt.Sprint("gradient ", i), got.Gradient[i], want.Gradient[i], want.Gradient[0]},

@@ -2,6 +2,7 @@ package discrete
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -627,6 +628,49 @@ conditions:
 		if got := (4*u[1] - u[2]) * 200; math.Abs(got/want-1) > 0.01 {
 			t.Errorf("n = %g: slope %g, want %g", n, got, want)
 		}
+	}
+}
+
+// A particle that gives off what is in it, in metres and seconds, where its walls' rows are 1e-5 of the others, and in units in which all are near 1.
+func TestUnitsOfRows(t *testing.T) {
+	const particle = `
+axes:
+  t: {range: [0, %g], points: 13, boundary: nodes}
+  r: {range: [0, %g], points: 21, boundary: nodes}
+inputs:
+  start: {distribution: uniform, low: 1, high: 2}
+terms:
+  u_t: {axis: t, derivative: 1}
+  u_r: {axis: r, derivative: 1}
+  u_rr: {axis: r, derivative: 2}
+residual: {expression: "u_t - %g*((1 - 0.6*u/%g)*u_rr - 0.6/%[4]g*u_r^2)"}
+conditions:
+  begin: {at: {t: low}, expression: u - start}
+  centre: {at: {r: low}, expression: u_r}
+  surface: {at: {r: high}, expression: "%[3]g*(1 - 0.6*u/%[4]g)*u_r + %[5]g"}
+`
+	var fields [][]float64
+	for _, c := range []struct{ time, radius, diffusivity, most, flux float64 }{{3600, 5e-6, 2e-14, 3e4, 5e-6}, {2.88, 1, 1, 1, 0.04166666666666667}} {
+		p := load(t, fmt.Sprintf(particle, c.time, c.radius, c.diffusivity, c.most, c.flux))
+		g, _ := p.Grid(nil)
+		s, err := New(p, g, []int{1, 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := make([]float64, g.Size())
+		if _, err := s.Solve(u, []float64{0.7 * c.most}); err != nil {
+			t.Fatal(c.radius, err)
+		}
+		for i := range u {
+			u[i] /= c.most
+		}
+		fields = append(fields, u)
+	}
+	if d := grid.RelativeL2(fields[0], fields[1], 1); d > 1e-7 {
+		t.Errorf("solutions in other units are %g apart", d)
+	}
+	if last := fields[0][len(fields[0])-1]; !(last < 0.65) {
+		t.Errorf("at the surface %g is left of 0.7", last)
 	}
 }
 

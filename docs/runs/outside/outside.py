@@ -27,7 +27,7 @@ for name in names:
         row["refused"] = next(x for x in init.stderr.splitlines() if x.startswith("pihc: init:")).replace(f"{here}/", "")
     else:
         text = (spec / "problem.yaml").read_text()
-        row["ansatz"] = "Duhamel" if "duhamel: true" in text else "smooth" if "smooth:" in text else "multiplier" if "ansatz:" in text else "none"
+        row["ansatz"] = "linear rows" if "duhamel: rows" in text else "Duhamel" if "duhamel: true" in text else "smooth" if "smooth:" in text else "multiplier" if "ansatz:" in text else "none"
         result = run("reproduce", spec / "spec.yaml", "--methods", "moe", "--out", out, "--json")
         if result.returncode:
             sys.exit(f"{name}: {result.stderr}")
