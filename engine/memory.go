@@ -10,8 +10,8 @@ import (
 	"pihc/pde"
 )
 
-// steadyBand is about how many numbers a row of the factored matrix of steady rows has, over unknowns and points of an axis.
-const steadyBand = 8
+// bandOfRows is about how many numbers a row of a factored matrix of rows has, over unknowns and points across.
+const bandOfRows = 8
 
 // Needs is what an experiment asks of a machine, estimated before anything is
 // made for it.
@@ -107,9 +107,17 @@ func Estimate(s *model.Spec, p *pde.Problem, g *grid.Grid, workers, slabs int, t
 		functions = weights // each a field of all unknowns
 		if p.Unknowns[0].Ansatz.ByRows {
 			linear = 2 * 8 * grid.Stepped * unknowns * points * float64(workers) // what drives a worker's eight functions, and its adjoint
+			// and factored matrices: one, or one for each step of time
 			if p.Steady {
-				// and the factored matrix
-				linear += 8 * steadyBand * unknowns * unknowns * points * math.Sqrt(points)
+				linear += 8 * bandOfRows * unknowns * unknowns * points * math.Sqrt(points)
+			} else {
+				// of three stages, which the rows of a step and the entries of each have
+				across := math.Pow(space, 1-1/float64(len(p.Axes)-1))
+				matrix := 8 * bandOfRows * 9 * unknowns * unknowns * space * across
+				if p.RowsChange() {
+					matrix *= points / space
+				}
+				linear += matrix
 			}
 		} else {
 			wider := float64(p.Mirrored(g).Size()) / float64(g.Size())

@@ -93,6 +93,9 @@ func (d *draft) addAnsatz(p *pde.Problem, add func(text, comment, what string) b
 		what := "is smooth, as solutions are"
 		if len(held) > 0 {
 			what = "meets " + strings.Join(held, ", ") + " exactly"
+			if e.jumps && e.rows {
+				what += fmt.Sprintf(", at walls after the first %s, where initial conditions miss those by %s of their size", p.Axes[0].Name, words.Percent(values))
+			}
 		}
 		if len(e.kept) > 0 {
 			what += ", and keeps the mean over space of " + words.List(e.kept)
@@ -112,6 +115,7 @@ type exactAnsatz struct {
 	lengths     []map[string]float64 // of S
 	jumps       bool                 // initial conditions miss those of walls
 	parts, held []string             // each ansatz as a file has it; the conditions they meet
+	rows        bool                 // by the linear part of rows
 	kept        []string             // unknowns whose mean over space stays that of the offset
 	disagree    map[string]bool      // conditions that could be met but for others
 }
@@ -154,10 +158,10 @@ func (e *exactAnsatz) find(misfit float64) error {
 			}
 		}
 	}
-	if p := e.p; e.jumps || !p.Steady && !p.AllLinear() || len(e.held) == len(p.Conditions) {
+	if len(e.held) == len(e.p.Conditions) {
 		return nil
 	}
-	rows := exactAnsatz{p: e.p, lengths: e.lengths, disagree: e.disagree}
+	rows := exactAnsatz{p: e.p, lengths: e.lengths, jumps: e.jumps, disagree: e.disagree}
 	if found, err := rows.byRows(mostStepped); found || err != nil {
 		*e = rows
 		return err
@@ -205,6 +209,7 @@ func (e *exactAnsatz) byRows(work float64) (found bool, err error) {
 			return false, nil
 		}
 	}
+	e.rows = true
 	return true, e.take(all, met)
 }
 
@@ -212,7 +217,7 @@ const (
 	// mostLinearGrowth is how many times larger rows may make what is there at first.
 	mostLinearGrowth = 1e4
 	// mostStepped bounds the products that solving rows takes for one function, and mostWaveStepped those of waves.
-	mostStepped, mostWaveStepped = 3e7, 3e8
+	mostStepped, mostWaveStepped = 3e7, 5e8
 	// growthDraws is how many samples that is looked at for.
 	growthDraws = 4
 )
@@ -500,7 +505,16 @@ func ansatzMiss(p *pde.Problem, g *grid.Grid, met []string, count int) (miss []f
 		}
 		for k, set := range sys.Sets[len(p.Residuals):] {
 			claimed, single := slices.Contains(met, set.Name), singleValues(p, p.Conditions[k])
-			values := sys.NewRowValues(set, set.Points)
+			points := set.Points
+			if p.Unknowns[0].Ansatz.ByRows && !p.Steady && claimed {
+				if c := p.Conditions[k]; c.At[p.Axes[0].Name] == "" { // walls are met after the first time
+					first, _ := slices.BinarySearch(points, int32(sys.SliceSize()))
+					points = points[first:]
+				} else if p.HasDerivative(c) { // what steps begin with is a rate, and no difference
+					continue
+				}
+			}
+			values := sys.NewRowValues(set, points)
 			out := values.Eval(1, field, sample)
 			rows := slices.Clone(out[0])
 			unit, _ := dataset.UnitOf(sys, set, out[1:])

@@ -105,12 +105,20 @@ func (d *draft) leaveStart(ctx context.Context, start float64) error {
 	if err != nil {
 		return err
 	}
+	text, err := withFirstRows(d.src, d.p, 1)
+	q := loadSound(d.file, text)
+	leaves := err == nil && misfit > compatibleMisfit && q != nil
+	if leaves && q.Unknowns[0].Ansatz.ByRows {
+		d.src, d.p = text, q
+		d.added = append(d.added, fmt.Sprintf("changed rows of the residual: without the first %s, at which solutions leave %s of their rate on this grid, since initial conditions miss those of the walls",
+			q.Axes[0].Name, words.Percent(start)))
+		return nil
+	}
 	before, err := d.floorOf(ctx, d.p)
 	if err != nil || before <= leastFloor {
 		return err
 	}
-	text, err := withFirstRows(d.src, d.p, 1)
-	if q := loadSound(d.file, text); err == nil && misfit > compatibleMisfit && q != nil {
+	if leaves {
 		floor, err := d.floorOf(ctx, q)
 		if err != nil {
 			return err

@@ -6,22 +6,6 @@ import (
 	"pihc/internal/kernel"
 )
 
-// A LinearSolver solves the linear part of a problem's rows for fields, Stepped of them at once.
-type LinearSolver interface {
-	// NewStepping allocates what the others work with.
-	NewStepping() *Stepping
-	// Apply solves with what load gives as the source, and hands the solution to store; transposed it applies the transpose of that linear map.
-	Apply(w *Stepping, transposed bool, load, store Slices)
-	// Begin solves with the constants of the rows, from y at the first time where there is one, and hands the solution to store; all functions are the same.
-	Begin(w *Stepping, y []float64, store Slices)
-	// Of is the part of y that belongs to an unknown.
-	Of(y []float64, unknown int) []float64
-	// Work is about the number of products that one function takes.
-	Work() float64
-	// Growth is how many times larger what is there at first may become.
-	Growth(random *rand.Rand) float64
-}
-
 // A Direct is a LinearSolver for steady problems: by a factored matrix.
 type Direct struct {
 	Times, Points, Unknowns int       // slices along the first axis, points of one
@@ -36,12 +20,6 @@ type Factored interface {
 	SolveMany(x []float64)
 	SolveTransposedMany(x []float64)
 	Work() float64 // about the number of products that one of them takes
-}
-
-// A Source is By times a value (Unknowns, Times, Points), the right-hand side of a row of the matrix.
-type Source struct {
-	Row, Value int
-	By         float64
 }
 
 // NewStepping implements LinearSolver.

@@ -185,6 +185,11 @@ func (p *Problem) DuhamelAnsatz() (all []Ansatz, met []string, ok bool) {
 func (p *Problem) beginAnsatz(a Ansatz) (all []Ansatz, met []string, ok bool) {
 	for c := range p.Unknowns {
 		walls := p.walls(c)
+		if p.timeOrder(c) == 0 && (len(walls) == 0 || walls[0].axis != 0) {
+			a.Offset = expr.Const(0)
+			all = append(all, a)
+			continue
+		}
 		if len(walls) == 0 || walls[0].axis != 0 || walls[0].high || len(walls[0].values) != p.timeOrder(c) {
 			return nil, nil, false
 		}

@@ -234,7 +234,7 @@ func (p *Problem) Smoothable(unknown int) error {
 // offset misses.
 func (p *Problem) SmoothMet(unknown int) []string {
 	if p.byRows() {
-		return p.steppedMet(unknown)
+		return p.rowsMet(unknown)
 	}
 	if p.duhamel() {
 		l, err := p.linearPart()

@@ -540,10 +540,10 @@ func (s *System) InputSize() int {
 }
 
 // HasOffset reports whether the ansatz has an offset g_0 in whose place the field to
-// correct may stand: one that is not zero, of any unknown, or any of a steady problem, where
+// correct may stand: one that is not zero, of any unknown, the solution of linear rows, or any of a steady problem, where
 // it has no initial condition to keep.
 func (p *Problem) HasOffset() bool {
-	return p.Steady || slices.ContainsFunc(p.Unknowns, func(u Unknown) bool { return !equals(u.Ansatz.Offset, 0) })
+	return p.Steady || p.byRows() || slices.ContainsFunc(p.Unknowns, func(u Unknown) bool { return !equals(u.Ansatz.Offset, 0) })
 }
 
 // Set returns the set of rows called name, or nil.

@@ -80,8 +80,18 @@ func (b *Matrix) Solve(x []float64) {
 	}
 }
 
+// FactorWork is about the number of products of a factorisation.
+func FactorWork(n, lower, upper int) (sum float64) {
+	for k := range n {
+		sum += float64(min(lower, n-1-k)) * float64(min(lower+upper, n-1-k))
+	}
+	return sum
+}
+
 // Work is about the number of products of a solve.
-func (b *Matrix) Work() float64 { return float64(b.n) * float64(2*b.lower+b.upper) }
+func (b *Matrix) Work() float64 {
+	return float64(b.n) * float64(min(b.n/2, b.lower)+min(b.n/2, b.lower+b.upper))
+}
 
 // Many is how many right-hand sides SolveMany takes at once.
 const Many = 8
@@ -94,15 +104,12 @@ func (b *Matrix) SolveMany(x []float64) {
 		if p := b.pivot[k]; p != k {
 			*at, *row(x, p) = *row(x, p), *at
 		}
-		for i, v := range b.l[k*b.lower:][:min(b.lower, b.n-1-k)] {
-			subtract(row(x, k+1+i), v, at)
-		}
+		last := min(b.n-1, k+b.lower)
+		kernel.SubtractOuter8(x[(k+1)*Many:(last+1)*Many], b.l[k*b.lower:][:last-k], at)
 	}
 	for k := b.n - 1; k >= 0; k-- {
 		at, last := row(x, k), min(b.n-1, k+b.upper+b.lower)
-		for j, v := range b.a[k*w+1+b.lower : k*w+last-k+b.lower+1] {
-			subtract(at, v, row(x, k+1+j))
-		}
+		kernel.SubtractSum8(at, b.a[k*w+1+b.lower:k*w+last-k+b.lower+1], x[(k+1)*Many:(last+1)*Many])
 		scale(at, 1/b.a[k*w+b.lower])
 	}
 }
@@ -113,15 +120,11 @@ func (b *Matrix) SolveTransposedMany(x []float64) {
 	for k := range b.n {
 		at, last := row(x, k), min(b.n-1, k+b.upper+b.lower)
 		scale(at, 1/b.a[k*w+b.lower])
-		for j, v := range b.a[k*w+1+b.lower : k*w+last-k+b.lower+1] {
-			subtract(row(x, k+1+j), v, at)
-		}
+		kernel.SubtractOuter8(x[(k+1)*Many:(last+1)*Many], b.a[k*w+1+b.lower:k*w+last-k+b.lower+1], at)
 	}
 	for k := b.n - 1; k >= 0; k-- {
-		at := row(x, k)
-		for i, v := range b.l[k*b.lower:][:min(b.lower, b.n-1-k)] {
-			subtract(at, v, row(x, k+1+i))
-		}
+		at, last := row(x, k), min(b.n-1, k+b.lower)
+		kernel.SubtractSum8(at, b.l[k*b.lower:][:last-k], x[(k+1)*Many:(last+1)*Many])
 		if p := b.pivot[k]; p != k {
 			*at, *row(x, p) = *row(x, p), *at
 		}
@@ -129,15 +132,6 @@ func (b *Matrix) SolveTransposedMany(x []float64) {
 }
 
 func row(x []float64, k int) *[Many]float64 { return (*[Many]float64)(x[k*Many:]) }
-
-func subtract(to *[Many]float64, by float64, x *[Many]float64) {
-	if by == 0 {
-		return
-	}
-	for i := range to {
-		to[i] -= by * x[i]
-	}
-}
 
 func scale(x *[Many]float64, by float64) {
 	for i := range x {

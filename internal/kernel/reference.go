@@ -50,6 +50,8 @@ func scaleThreeRows64(dst []float64, n int, c0, c1, c2, a0, a1, a2 []float64) bo
 
 func matVecRows64(z []float64, n, m int, a, x []float64) int           { panic(unreachable) }
 func accumulateTransposed64(g []float64, n, m int, a, s []float64) int { panic(unreachable) }
+func subtractOuter8(x, v []float64, at *[8]float64)                    { panic(unreachable) }
+func subtractSum8(at *[8]float64, v, x []float64)                      { panic(unreachable) }
 func gatherStencils64(dst, basis []float64, n int, points []int32, s *Stencils) int {
 	panic(unreachable)
 }

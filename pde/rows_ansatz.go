@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"pihc/expr"
+	"pihc/grid"
 )
 
 // RowsAnsatz is the ansatz of every unknown whose fields are solutions of the linear part of the rows (LinearRows), with the conditions that they meet; ok is
@@ -14,33 +15,24 @@ func (p *Problem) RowsAnsatz() (all []Ansatz, met []string, ok bool) {
 		return nil, nil, false
 	}
 	if p.Steady {
-		for c := range p.Unknowns {
-			all, met = append(all, a), append(met, p.steadyMet(c)...)
-		}
-		return all, met, true
+		all = slices.Repeat([]Ansatz{a}, len(p.Unknowns))
+	} else if all, met, ok = p.beginAnsatz(a); !ok {
+		return nil, nil, false
 	}
-	all, met, ok = p.beginAnsatz(a)
 	for c := range p.Unknowns {
-		met = append(met, p.steppedMet(c)...)
+		met = append(met, p.rowsMet(c)...)
 	}
-	return all, met, ok
+	return all, met, true
 }
 
-// steppedMet are the conditions at walls that values there follow from: those that are linear in one unknown and have no derivative in time.
-func (p *Problem) steppedMet(unknown int) (names []string) {
-	if p.Steady {
-		return p.steadyMet(unknown)
-	}
-	time := p.Axes[0].Name
+// rowsMet are the linear conditions at walls, without derivatives in time, whose first unknown is this one: fields of the linear part meet them.
+func (p *Problem) rowsMet(unknown int) (names []string) {
 	for _, c := range p.Conditions {
-		if c.At[time] != "" || !slices.Equal(p.unknownsOf(c.Expr), []int{unknown}) {
-			continue
-		}
-		moves := slices.ContainsFunc(p.Terms, func(t Term) bool {
-			rate, _ := t.inTime(time)
+		moves := !p.Steady && (c.At[p.Axes[0].Name] != "" || slices.ContainsFunc(p.Terms, func(t Term) bool {
+			rate, _ := t.inTime(p.Axes[0].Name)
 			return rate > 0 && c.Expr.DependsOn(t.Name)
-		})
-		if !moves && p.linearIn(c.Expr) {
+		}))
+		if of := p.unknownsOf(c.Expr); !moves && len(of) > 0 && slices.Min(of) == unknown && p.linearIn(c.Expr) {
 			names = append(names, c.Name)
 		}
 	}
@@ -54,6 +46,24 @@ func (p *Problem) linearIn(e *expr.Expr) bool {
 		names = append(names, t.Name)
 	}
 	return !e.Jumps(names) && !slices.ContainsFunc(names, func(name string) bool { return slices.ContainsFunc(names, e.Diff(name).DependsOn) })
+}
+
+// RowsChange reports whether what multiplies unknowns and terms in rows changes in time.
+func (p *Problem) RowsChange() bool {
+	for _, r := range p.AllRows() {
+		for _, x := range r.Expr.Variables() {
+			changing := p.Axis(x) == 0 || slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.Name == x && slices.Contains(in.Axes, p.Axes[0].Name) })
+			if changing && !p.Steady && slices.ContainsFunc(r.Expr.Variables(), func(name string) bool { return p.isTerm(name) && r.Expr.Diff(name).DependsOn(x) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isTerm reports whether a name is that of an unknown or of a term.
+func (p *Problem) isTerm(name string) bool {
+	return slices.ContainsFunc(p.Unknowns, func(u Unknown) bool { return u.Name == name }) || slices.ContainsFunc(p.Terms, func(t Term) bool { return t.Name == name })
 }
 
 // AllLinear reports whether all rows are affine in unknowns and their terms.
@@ -74,7 +84,7 @@ func (s *System) held() []bool {
 		r := p.rowsOf(set.Name)
 		for i, a := range p.Axes[1:] {
 			for c := range p.Unknowns {
-				if _, ok := p.given(c, *r, 1+i, r.At[a.Name] == "high", 0); !ok {
+				if _, ok := p.given(c, *r, 1+i, r.At[a.Name] == "high", 0); !ok || a.Boundary != grid.Nodes {
 					continue
 				}
 				for _, point := range set.Points {

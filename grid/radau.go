@@ -1,0 +1,607 @@
+package grid
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"pihc/internal/band"
+	"pihc/internal/kernel"
+)
+
+// stages are those of a step of Radau IIA, and how high polynomials of values in a step are.
+const stages = 3
+
+// mostValues bounds the values of a slice at all stages: rows of a SparseMatrix are counted so far.
+const mostValues = 1 << 16
+
+type stageMatrix = [stages][stages]float64
+
+var (
+	stageNodes   = [stages]float64{(4 - math.Sqrt(6)) / 10, (4 + math.Sqrt(6)) / 10, 1} // as fractions of a step
+	stageRates   = rates()                                                              // derivatives at the stages of the polynomial that is zero where the step begins, times its length
+	stageSeconds = times(stageRates, stageRates)                                        // likewise of that of these
+	stageBegin   = [stages]float64(Fornberg(0, 0, stageNodes[:]))                       // the polynomial through the stages, where the step begins
+	// Columns of splitting are a vector and two that rates leave among themselves, so that rates are a number and a block of two by two, splitRates.
+	splitting, joining = split()
+	splitRates         = times(joining, times(stageRates, splitting))
+	splitSeconds       = times(splitRates, splitRates)
+	errNotSolved       = errors.New("the linear part of the rows cannot be solved for the values of a slice: it leaves some free, or fixes some twice")
+)
+
+func rates() (out stageMatrix) {
+	points := append([]float64{0}, stageNodes[:]...)
+	for i, node := range stageNodes {
+		copy(out[i][:], Fornberg(1, node, points)[1:])
+	}
+	return out
+}
+
+func times(a, b stageMatrix) (out stageMatrix) {
+	for i := range stages {
+		for k := range stages {
+			for j := range stages {
+				out[i][k] += a[i][j] * b[j][k]
+			}
+		}
+	}
+	return out
+}
+
+// split returns splitting and its inverse.
+func split() (t, inverse stageMatrix) {
+	cross := func(a, b [stages]float64) (out [stages]float64) {
+		for i := range stages {
+			j, k := (i+1)%stages, (i+2)%stages
+			out[i] = a[j]*b[k] - a[k]*b[j]
+		}
+		return out
+	}
+	dot := func(a, b [stages]float64) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
+	// The real eigenvalue, by bisection: the determinant has one change of sign.
+	lo, hi := 0.0, 100.0
+	var shifted stageMatrix
+	for range 100 {
+		middle := (lo + hi) / 2
+		shifted = stageRates
+		for i := range stages {
+			shifted[i][i] -= middle
+		}
+		if dot(shifted[0], cross(shifted[1], shifted[2])) > 0 {
+			lo = middle
+		} else {
+			hi = middle
+		}
+	}
+	vector := cross(shifted[0], shifted[1])
+	columns := stageMatrix{vector, {shifted[0][0], shifted[1][0], shifted[2][0]}, {shifted[0][1], shifted[1][1], shifted[2][1]}}
+	for k := range stages {
+		size := math.Sqrt(dot(columns[k], columns[k]))
+		for i := range stages {
+			columns[k][i] /= size
+			t[i][k] = columns[k][i]
+		}
+	}
+	det := dot(columns[0], cross(columns[1], columns[2]))
+	for k := range stages {
+		row := cross(columns[(k+1)%stages], columns[(k+2)%stages])
+		for i := range stages {
+			inverse[k][i] = row[i] / det
+		}
+	}
+	return t, inverse
+}
+
+// A RateEntry is By times a slope, what a row of a slice makes of a derivative in time of a value.
+type RateEntry struct {
+	Row, Value int // of the slice: Value is one of (Unknowns, Points)
+	Rate       int // the order of that derivative
+	Slope      int // which of the slopes
+	By         float64
+}
+
+// A Radau is a LinearSolver for problems in time: rows of each slice are linear in its values and in their derivatives in time, and are as many as these. From each
+// time of a nodes axis to the next it takes one step of Radau IIA with three stages, which is of fifth order (Hairer and Wanner, Solving Ordinary
+// Differential Equations II, section IV.5); rows without a derivative in time hold at each time. Slopes, data and sources are between times the polynomial
+// through the six, or all of fewer, that are nearest.
+type Radau struct {
+	Times, Points int
+	Orders        []int       // per unknown: of its highest derivative in time, 0 to 2
+	Step          float64     // from a time to the next
+	Columns       []int       // (Unknowns, Points): which of the values is where among rows, so that entries are near a diagonal
+	Entries       []RateEntry // by ascending rows
+	Slopes        [][]float64 // by time
+	Sources       []Source    // Row and Value are those of a slice
+	Data          []float64   // (Times, rows): what rows are to be; nil: zero
+	Base          []float64   // (Unknowns, Points): what is added to fields at all times; nil: nothing
+
+	first        []int // per unknown: its values in y (State, Points), with their derivatives in time, times Step
+	lower, upper int   // bandwidths
+	nodes        int
+	weights      [][stages][]float64 // by place in a window, and node: of values at stages
+	steps        []*radauStep        // to the second time and so on
+}
+
+// radauStep is a step with its slopes at the stages.
+type radauStep struct {
+	slopes            [stages][]float64
+	same              bool           // at all stages: then they are split
+	matrices          []*band.Matrix // (rows, stages), or (rows, 1) and (rows, 2) of split ones
+	predict, predictT *SparseMatrix  // what rows make of the values that go on from y as they are, negated: (rows, stages) of y
+	scale             []float64      // of each row of a slice
+}
+
+// blocks are the first stages of the matrices of a step, and how many each has.
+func (s *radauStep) blocks() [][2]int {
+	if s.same {
+		return [][2]int{{0, 1}, {1, 2}}
+	}
+	return [][2]int{{0, stages}}
+}
+
+// work is about the number of products of the factorisations of a step.
+func (r *Radau) work(step *radauStep) (sum float64) {
+	for _, b := range step.blocks() {
+		sum += band.FactorWork(b[1]*len(r.Columns), b[1]*r.lower+b[1]-1, b[1]*r.upper+b[1]-1)
+	}
+	return sum
+}
+
+// Prepare completes a Radau whose exported fields are set; its factorisations take no more than so many products.
+func (r *Radau) Prepare(most float64) error {
+	size := len(r.Columns)
+	if stages*size > mostValues {
+		return fmt.Errorf("%d values at a time are more than %d", size, mostValues/stages)
+	}
+	r.lower, r.upper = 0, 0
+	for _, e := range r.Entries {
+		away := r.Columns[e.Value] - e.Row
+		r.lower, r.upper = max(r.lower, -away), max(r.upper, away)
+	}
+	r.first = nil
+	state := 0
+	for _, order := range r.Orders {
+		r.first = append(r.first, state)
+		state += order
+	}
+	r.nodes, r.weights = min(interpolated, r.Times), nil
+	var points []float64
+	for j := range r.nodes {
+		points = append(points, float64(j))
+	}
+	for place := range r.nodes - 1 {
+		var w [stages][]float64
+		for i, node := range stageNodes {
+			w[i] = Fornberg(0, float64(place)+node, points)
+		}
+		r.weights = append(r.weights, w)
+	}
+	same := make([]bool, len(r.Slopes[0])) // at all times
+	for j := range same {
+		same[j] = !slices.ContainsFunc(r.Slopes, func(at []float64) bool { return at[j] != r.Slopes[0][j] })
+	}
+	r.steps = nil
+	work := 0.0
+	for time := 1; time < r.Times; time++ {
+		step := &radauStep{}
+		first, place := r.window(time)
+		for i := range stages {
+			step.slopes[i] = slices.Clone(r.Slopes[time])
+			for j, constant := range same {
+				if !constant {
+					step.slopes[i][j] = 0
+					for k, by := range r.weights[place][i] {
+						step.slopes[i][j] += by * r.Slopes[first+k][j]
+					}
+				}
+			}
+		}
+		if n := len(r.steps); n > 0 && slices.EqualFunc(step.slopes[:], r.steps[n-1].slopes[:], slices.Equal) {
+			r.steps = append(r.steps, r.steps[n-1])
+			continue
+		}
+		step.same = slices.Equal(step.slopes[0], step.slopes[1]) && slices.Equal(step.slopes[0], step.slopes[2])
+		work += r.work(step)
+		r.steps = append(r.steps, step)
+	}
+	if work > most {
+		return fmt.Errorf("factorisations of %.2g products are more than %.2g", work, most)
+	}
+	for i, step := range r.steps {
+		if step.matrices == nil {
+			if err := r.prepare(step); err != nil {
+				return fmt.Errorf("step %d: %w", i+1, err)
+			}
+		}
+	}
+	return nil
+}
+
+// window is as Propagator.Window.
+func (r *Radau) window(i int) (first, place int) {
+	first = min(max(i-r.nodes/2, 0), r.Times-r.nodes)
+	return first, i - first - 1
+}
+
+func (r *Radau) prepare(step *radauStep) error {
+	size, h := len(r.Columns), r.Step
+	step.scale = make([]float64, size)
+	for _, e := range r.Entries {
+		for i := range stages {
+			v := math.Abs(step.slopes[i][e.Slope] * e.By)
+			for range e.Rate {
+				v /= h
+			}
+			step.scale[e.Row] = max(step.scale[e.Row], v)
+		}
+	}
+	for row, v := range step.scale {
+		if step.scale[row] = 1 / v; !(v > 0) || math.IsInf(v, 0) {
+			return errNotSolved
+		}
+	}
+	step.predict = &SparseMatrix{}
+	var columns []int32
+	var values []float64
+	for from := 0; from < len(r.Entries); {
+		row, to := r.Entries[from].Row, from
+		for to < len(r.Entries) && r.Entries[to].Row == row {
+			to++
+		}
+		for i := range stages {
+			columns, values = columns[:0], values[:0]
+			for _, e := range r.Entries[from:to] {
+				v := step.scale[row] * step.slopes[i][e.Slope] * e.By
+				if v == 0 {
+					continue
+				}
+				c, p := e.Value/r.Points, e.Value%r.Points
+				at, order := int32(r.first[c]*r.Points+p), r.Orders[c]
+				switch {
+				case e.Rate == 0 && order > 0:
+					columns, values = append(columns, at), append(values, -v)
+					if order > 1 {
+						columns, values = append(columns, at+int32(r.Points)), append(values, -v*stageNodes[i])
+					}
+				case e.Rate == 1 && order > 1:
+					columns, values = append(columns, at+int32(r.Points)), append(values, -v/h)
+				}
+			}
+			step.predict.Append(columns, values)
+		}
+		from = to
+	}
+	step.predictT = step.predict.transposed()
+	return r.factor(step)
+}
+
+// factor makes the matrices of a step.
+func (r *Radau) factor(step *radauStep) error {
+	rates, seconds := stageRates, stageSeconds
+	if step.same {
+		rates, seconds = splitRates, splitSeconds
+	}
+	for _, block := range step.blocks() {
+		first, n := block[0], block[1]
+		m := band.New(n*len(r.Columns), n*r.lower+n-1, n*r.upper+n-1)
+		for _, e := range r.Entries {
+			row, column := n*e.Row, n*r.Columns[e.Value]
+			for i := range n {
+				v := step.scale[e.Row] * step.slopes[first+i][e.Slope] * e.By
+				switch e.Rate {
+				case 0:
+					m.Add(row+i, column+i, v)
+				case 1:
+					for k := range n {
+						m.Add(row+i, column+k, v*rates[first+i][first+k]/r.Step)
+					}
+				default:
+					for k := range n {
+						m.Add(row+i, column+k, v*seconds[first+i][first+k]/(r.Step*r.Step))
+					}
+				}
+			}
+		}
+		if !m.Factor() {
+			return errNotSolved
+		}
+		step.matrices = append(step.matrices, m)
+	}
+	return nil
+}
+
+// solve replaces x (rows, stages, Stepped) by the values (columns, stages, Stepped), with memory for as many numbers; transposed it is the transpose of that.
+func (s *radauStep) solve(x, memory []float64, transposed bool) {
+	solve := (*band.Matrix).SolveMany
+	if transposed {
+		solve = (*band.Matrix).SolveTransposedMany
+	}
+	if !s.same {
+		solve(s.matrices[0], x)
+		return
+	}
+	before, after := joining, splitting
+	if transposed {
+		before, after = transpose(splitting), transpose(joining)
+	}
+	n := len(x) / stages // of the first block, which has a stage
+	for row := range n / Stepped {
+		from := x[row*stages*Stepped:][:stages*Stepped]
+		to := [stages][]float64{memory[row*Stepped:][:Stepped], memory[n+2*row*Stepped:][:Stepped], memory[n+(2*row+1)*Stepped:][:Stepped]}
+		for i := range stages {
+			for j := range Stepped {
+				to[i][j] = before[i][0]*from[j] + before[i][1]*from[Stepped+j] + before[i][2]*from[2*Stepped+j]
+			}
+		}
+	}
+	solve(s.matrices[0], memory[:n])
+	solve(s.matrices[1], memory[n:len(x)])
+	for row := range n / Stepped {
+		to := x[row*stages*Stepped:][:stages*Stepped]
+		from := [stages][]float64{memory[row*Stepped:][:Stepped], memory[n+2*row*Stepped:][:Stepped], memory[n+(2*row+1)*Stepped:][:Stepped]}
+		for i := range stages {
+			for j := range Stepped {
+				to[i*Stepped+j] = after[i][0]*from[0][j] + after[i][1]*from[1][j] + after[i][2]*from[2][j]
+			}
+		}
+	}
+}
+
+func transpose(a stageMatrix) (out stageMatrix) {
+	for i := range stages {
+		for k := range stages {
+			out[k][i] = a[i][k]
+		}
+	}
+	return out
+}
+
+// NewStepping implements LinearSolver.
+func (r *Radau) NewStepping() *Stepping {
+	n := len(r.Columns) * Stepped
+	return &Stepping{
+		b: make([]float64, r.Times*n), bbar: make([]float64, r.Times*n), y: make([]float64, stages*n), next: make([]float64, stages*n), field: make([]float64, stages*n),
+	}
+}
+
+// slices visits those of all unknowns at a time.
+func (r *Radau) slices(values []float64, time int, visit Slices) {
+	width := r.Points * Stepped
+	for c := range r.Orders {
+		visit(c, time, values[c*width:][:width])
+	}
+}
+
+// Apply implements LinearSolver.
+func (r *Radau) Apply(w *Stepping, transposed bool, load, store Slices) {
+	all := len(r.Columns) * Stepped
+	for time := range r.Times {
+		r.slices(w.b[time*all:], time, load)
+	}
+	clear(w.y)
+	if transposed {
+		r.backward(w)
+		for time := range r.Times {
+			r.slices(w.bbar[time*all:], time, store)
+		}
+		return
+	}
+	r.march(w, nil, store, func(time, stage, node int, by float64, step *radauStep) {
+		b := w.b[node*all:]
+		for _, s := range r.Sources {
+			kernel.Axpy64(w.next[(stages*s.Row+stage)*Stepped:][:Stepped], by*step.scale[s.Row]*s.By, b[s.Value*Stepped:][:Stepped])
+		}
+	})
+}
+
+// march goes from w.y, whose values are those at the first time, to all others; force adds to w.next what rows are to be at a stage, of their value at a time, times a factor.
+func (r *Radau) march(w *Stepping, base []float64, store Slices, force func(time, stage, node int, by float64, step *radauStep)) {
+	width := r.Points * Stepped
+	r.hand(w, base, 0, store)
+	for time := 1; time < r.Times; time++ {
+		step := r.steps[time-1]
+		step.predict.multiply(w.next, w.y)
+		first, place := r.window(time)
+		for i := range stages {
+			for k, by := range r.weights[place][i] {
+				if by != 0 {
+					force(time, i, first+k, by, step)
+				}
+			}
+		}
+		step.solve(w.next, w.field, false)
+		for c, order := range r.Orders {
+			y := w.y[r.first[c]*width:]
+			for p := range r.Points {
+				z := w.next[stages*r.Columns[c*r.Points+p]*Stepped:][:stages*Stepped]
+				if order == 0 {
+					continue
+				}
+				u := y[p*Stepped:][:Stepped]
+				if order == 2 {
+					v := y[width+p*Stepped:][:Stepped]
+					kernel.Add64(u, u, v)
+					for k, by := range stageRates[stages-1] {
+						kernel.Axpy64(v, by, z[k*Stepped:][:Stepped])
+					}
+				}
+				kernel.Add64(u, u, z[(stages-1)*Stepped:])
+			}
+		}
+		if time == 1 {
+			r.handAlgebraic(w, base, 0, stageBegin, store)
+		}
+		r.hand(w, base, time, store)
+		r.handAlgebraic(w, base, time, [stages]float64{stages - 1: 1}, store)
+	}
+}
+
+// hand gives the values in y to store, with those of the base.
+func (r *Radau) hand(w *Stepping, base []float64, time int, store Slices) {
+	for c, order := range r.Orders {
+		if order > 0 {
+			values := w.field[:r.Points*Stepped]
+			copy(values, w.y[r.first[c]*r.Points*Stepped:])
+			r.give(values, base, c, time, store)
+		}
+	}
+}
+
+// handAlgebraic is hand for unknowns without a derivative in time, whose values are those at the stages in w.next times factors.
+func (r *Radau) handAlgebraic(w *Stepping, base []float64, time int, of [stages]float64, store Slices) {
+	for c, order := range r.Orders {
+		if order > 0 {
+			continue
+		}
+		values := w.field[:r.Points*Stepped]
+		clear(values)
+		for p := range r.Points {
+			z := w.next[stages*r.Columns[c*r.Points+p]*Stepped:]
+			for k, by := range of {
+				kernel.Axpy64(values[p*Stepped:][:Stepped], by, z[k*Stepped:][:Stepped])
+			}
+		}
+		r.give(values, base, c, time, store)
+	}
+}
+
+func (r *Radau) give(values, base []float64, unknown, time int, store Slices) {
+	if base != nil {
+		addToAll(values, base[unknown*r.Points:][:r.Points], 1)
+	}
+	store(unknown, time, values)
+}
+
+// backward sets w.bbar to the transpose of Apply of w.b; w.y is zero.
+func (r *Radau) backward(w *Stepping) {
+	width, all := r.Points*Stepped, len(r.Columns)*Stepped
+	clear(w.bbar)
+	for time := r.Times - 1; time > 0; time-- {
+		step := r.steps[time-1]
+		g := w.b[time*all:]
+		for c, order := range r.Orders {
+			y := w.y[r.first[c]*width:]
+			for p := range r.Points {
+				of := g[c*width+p*Stepped:][:Stepped]
+				z := w.next[stages*r.Columns[c*r.Points+p]*Stepped:][:stages*Stepped]
+				clear(z)
+				last := z[(stages-1)*Stepped:]
+				if order == 0 {
+					copy(last, of)
+					if time == 1 {
+						for k, by := range stageBegin {
+							kernel.Axpy64(z[k*Stepped:][:Stepped], by, w.b[c*width+p*Stepped:][:Stepped])
+						}
+					}
+					continue
+				}
+				u := y[p*Stepped:][:Stepped]
+				kernel.Add64(u, u, of)
+				if order == 2 {
+					v := y[width+p*Stepped:][:Stepped]
+					for k, by := range stageRates[stages-1] {
+						kernel.Axpy64(z[k*Stepped:][:Stepped], by, v)
+					}
+					kernel.Add64(v, v, u)
+				}
+				kernel.Add64(last, last, u)
+			}
+		}
+		step.solve(w.next, w.field, true)
+		first, place := r.window(time)
+		for i := range stages {
+			for k, by := range r.weights[place][i] {
+				if by == 0 {
+					continue
+				}
+				b := w.bbar[(first+k)*all:]
+				for _, s := range r.Sources {
+					kernel.Axpy64(b[s.Value*Stepped:][:Stepped], by*step.scale[s.Row]*s.By, w.next[(stages*s.Row+i)*Stepped:][:Stepped])
+				}
+			}
+		}
+		step.predictT.multiply(w.field, w.next)
+		kernel.Add64(w.y, w.y, w.field)
+	}
+}
+
+// Begin implements LinearSolver.
+func (r *Radau) Begin(w *Stepping, y []float64, store Slices) {
+	clear(w.y)
+	width := r.Points * Stepped
+	for c := range r.Orders {
+		by := 1.0
+		for k, of := 0, r.Of(y, c); len(of) > 0; k, of = k+1, of[r.Points:] {
+			to := w.y[(r.first[c]+k)*width:]
+			addToAll(to, of[:r.Points], by)
+			if k == 0 && r.Base != nil {
+				addToAll(to, r.Base[c*r.Points:][:r.Points], -1)
+			}
+			by *= r.Step
+		}
+	}
+	rows := len(r.Columns)
+	r.march(w, r.Base, store, func(_, stage, node int, by float64, step *radauStep) {
+		if r.Data == nil {
+			return
+		}
+		for row, v := range r.Data[node*rows:][:rows] {
+			v *= by * step.scale[row]
+			at := (*[Stepped]float64)(w.next[(stages*row+stage)*Stepped:])
+			for j := range at {
+				at[j] += v
+			}
+		}
+	})
+}
+
+// Of implements LinearSolver.
+func (r *Radau) Of(y []float64, unknown int) []float64 {
+	return y[r.first[unknown]*r.Points:][:r.Orders[unknown]*r.Points]
+}
+
+// Work implements LinearSolver.
+func (r *Radau) Work() float64 {
+	sum := 0.0
+	for _, step := range r.steps {
+		for _, m := range step.matrices {
+			sum += m.Work()
+		}
+		sum += float64(len(step.predict.rows.Coef)) + float64(stages*r.nodes*len(r.Sources))
+	}
+	return sum
+}
+
+// Growth implements LinearSolver.
+func (r *Radau) Growth(random *rand.Rand) float64 {
+	n := r.Points
+	var y []float64
+	size, most := 0.0, 0.0
+	for _, order := range r.Orders {
+		values := make([]float64, order*n)
+		for p := range min(n, len(values)) {
+			v := random.NormFloat64()
+			values[p], size = v, size+v*v
+		}
+		y = append(y, values...)
+	}
+	free := *r
+	free.Data, free.Base = nil, nil
+	sums := make([]float64, r.Times)
+	free.Begin(r.NewStepping(), y, func(unknown, time int, values []float64) {
+		for p := range n {
+			if r.Orders[unknown] > 0 {
+				sums[time] += values[p*Stepped] * values[p*Stepped]
+			}
+		}
+	})
+	for _, v := range sums {
+		if math.IsNaN(v) {
+			return v
+		}
+		most = max(most, v)
+	}
+	return math.Sqrt(most / size)
+}
