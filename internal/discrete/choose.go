@@ -49,6 +49,10 @@ func (s *system) setCosts() {
 		modes := float64(s.circulant.modes)
 		c.precondition, c.invert = 2*size*transform+modes*8*size*size+8*values, modes*8*size*size*size
 	}
+	if !s.direct && s.circulant == nil && s.order != nil {
+		const neighbours = 8 // about as many blocks as a point has
+		c.precondition, c.invert = neighbours*2*size*values, neighbours*4*size*size*values
+	}
 	s.costs = c
 }
 

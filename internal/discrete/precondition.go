@@ -9,6 +9,12 @@ import (
 	"pihc/internal/kernel"
 )
 
+// A preconditioner is near the inverse of a matrix.
+type preconditioner interface {
+	// apply sets dst (fields, slices, points) to its product with src; they may be the same.
+	apply(dst, src []float64)
+}
+
 // circulant approximates the matrix of a step in time where all axes of space are periodic and every field has a row at each of its
 // points: with the means over a slice of what multiplies the terms it is a circulant, and divides into one small matrix for each Fourier
 // mode (T. F. Chan, An optimal circulant preconditioner for Toeplitz systems, 1988). It is exact for linear terms with constants.
@@ -61,10 +67,19 @@ type inverse struct {
 	x         []complex128 // (size)
 }
 
-// invert sets the preconditioner from the last evaluation; there is none where the circulant matrix cannot be inverted.
+// invert sets the preconditioner from the last evaluation; there is none where the circulant matrix, or blocks of the incomplete
+// factorisation, cannot be inverted.
 func (st *state) invert() {
 	c, size := st.circulant, st.fields*st.slices
 	if st.near = nil; c == nil {
+		if st.incomplete == nil {
+			st.incomplete = st.newIncomplete()
+		}
+		if v := st.incomplete; v != nil {
+			if st.work += st.costs.invert; v.factor(st) {
+				st.near = v
+			}
+		}
 		return
 	}
 	v := st.inverse
@@ -145,7 +160,6 @@ func similar(a, b []float64) bool {
 	return true
 }
 
-// apply sets dst (fields, slices, points) to the inverse of the circulant matrix times src; they may be the same.
 func (v *inverse) apply(dst, src []float64) {
 	size := len(v.x)
 	points := len(src) / size

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"pihc/grid"
 	"pihc/pde"
@@ -21,8 +19,6 @@ type Solver struct {
 	grid, fine *grid.Grid
 	fields     int // unknowns of the problem
 	march      *march
-	sure       func() (*march, error) // in its place from where that does not converge on (slow); nil: none
-	slow       *atomic.Bool
 	whole      *system     // where the first axis is not time
 	semilinear *semilinear // marched by its linear part; nil: by Radau IIA
 	tolerance  float64     // of its steps
@@ -47,23 +43,14 @@ func New(p *pde.Problem, g *grid.Grid, refine []int) (*Solver, error) {
 // NewRough is New for solutions of four digits, to compare with what has fewer: several times faster.
 func NewRough(p *pde.Problem, g *grid.Grid, refine []int) (*Solver, error) {
 	rough := effort{tolerance: 1e-4, grading: 4, halvings: 3, direct: thorough.direct, dense: thorough.dense}
-	if len(g.Axes) < 3 || !Marches(p) {
-		return newSolver(p, g, refine, rough)
+	if len(g.Axes) >= 3 && Marches(p) { // GMRES needs few iterations for short steps
+		rough.direct, rough.dense = 1e7, 200
 	}
-	quick := rough // GMRES needs few iterations for short steps
-	quick.direct, quick.dense, quick.halvings = 1e7, 200, 0
-	s, err := newSolver(p, g, refine, quick)
-	if err == nil && s.march != nil {
-		s.sure = sync.OnceValues(func() (*march, error) {
-			m, _, err := newMarch(p, s.fine.Axes, g.Axes[0].Coordinates(), refine[0], rough)
-			return m, err
-		})
-	}
-	return s, err
+	return newSolver(p, g, refine, rough)
 }
 
 func newSolver(p *pde.Problem, g *grid.Grid, refine []int, e effort) (*Solver, error) {
-	s := &Solver{grid: g, fine: refined(g, refine), fields: len(p.Unknowns), slow: new(atomic.Bool)}
+	s := &Solver{grid: g, fine: refined(g, refine), fields: len(p.Unknowns)}
 	for i, a := range g.Axes {
 		if refine[i] < 1 || a.Boundary == grid.Cells && refine[i]%2 == 0 {
 			return nil, fmt.Errorf("axis %s (%s): refined by %d; want a positive number, odd for cells", a.Name, a.Boundary, refine[i])
@@ -235,18 +222,7 @@ func (s *Solver) metered(dst, initial, near []float64, work *meter) (sim.Stats, 
 				grid.Thin(dst[f*size+k*n:f*size+(k+1)*n], w.u[f*own:(f+1)*own], s.grid.Axes[1:], s.fine.Axes[1:])
 			}
 		}
-		var steps int
-		err := ErrNotConverged
-		if !s.slow.Load() {
-			steps, err = s.march.solve(sample, nil, write)
-		}
-		if errors.Is(err, ErrNotConverged) && s.sure != nil {
-			s.slow.Store(true)
-			var m *march
-			if m, err = s.sure(); err == nil {
-				steps, err = m.solve(sample, nil, write)
-			}
-		}
+		steps, err := s.march.solve(sample, nil, write)
 		return sim.Stats{Steps: steps}, err
 	}
 	st := s.whole.newState(sample)

@@ -28,14 +28,15 @@ type state struct {
 	instants []float64 // of the slices
 	source   *source   // added to the rows, or nil
 
-	lu        *band.Matrix
-	inverse   *inverse // memory of a preconditioner
-	near      *inverse // that of the matrix, or nil
-	at        []int    // place of every row in the matrix
-	step, res []float64
-	steps     int     // of Newton's method, in all
-	work      float64 // so far
-	most      float64 // after which Newton's method gives up; 0: none
+	lu         *band.Matrix
+	inverse    *inverse       // memory of a preconditioner
+	incomplete *incomplete    // likewise
+	near       preconditioner // that of the matrix, or nil
+	at         []int          // place of every row in the matrix
+	step, res  []float64
+	steps      int     // of Newton's method, in all
+	work       float64 // so far
+	most       float64 // after which Newton's method gives up; 0: none
 }
 
 // newState prepares a solve for the inputs of a sample.
@@ -198,7 +199,7 @@ func (st *state) solve() bool {
 		if st.near != nil && st.gmres() && finite(st.step) {
 			return true
 		}
-		st.near = nil // what multiplies the terms is far from its means
+		st.near = nil // it may be far: what multiplies the terms from its means, say
 		return st.gmres()
 	}
 	st.work += st.costs.solve
