@@ -100,7 +100,11 @@ func (d *draft) addAnsatz(p *pde.Problem, add func(text, comment, what string) b
 		if len(e.kept) > 0 {
 			what += ", and keeps the mean over space of " + words.List(e.kept)
 		}
-		if !add("ansatz: "+text, "Added by pihc init: fields are offset + multiplier * (basis of the network), which\n# "+what+".", what) {
+		fields := "offset + multiplier * (basis of the network)"
+		if e.rows {
+			fields = "solutions of the linear part of the rows with the basis of the network as a source"
+		}
+		if !add("ansatz: "+text, "Added by pihc init: fields are "+fields+", which\n# "+what+".", what) {
 			d.added = append(d.added, "note: no ansatz is added, since its expressions are too long for a file or it has another: all conditions stay rows")
 			return nil
 		}
@@ -124,6 +128,12 @@ type exactAnsatz struct {
 func (e *exactAnsatz) find(misfit float64) error {
 	if found, err := e.duhamel(); found || err != nil {
 		return err
+	}
+	walls := slices.ContainsFunc(e.p.Axes[1:], func(a pde.DomainAxis) bool { return a.Boundary != grid.Periodic })
+	if !e.p.Steady && walls {
+		if found, err := e.byRows(mostStepped); found || err != nil {
+			return err
+		}
 	}
 	for c := range e.p.Unknowns {
 		a, met, err := e.of(c, e.lengths[c])
@@ -158,10 +168,10 @@ func (e *exactAnsatz) find(misfit float64) error {
 			}
 		}
 	}
-	if len(e.held) == len(e.p.Conditions) {
+	if !e.p.Steady || len(e.held) == len(e.p.Conditions) {
 		return nil
 	}
-	rows := exactAnsatz{p: e.p, lengths: e.lengths, jumps: e.jumps, disagree: e.disagree}
+	rows := exactAnsatz{p: e.p, lengths: e.lengths, disagree: e.disagree}
 	if found, err := rows.byRows(mostStepped); found || err != nil {
 		*e = rows
 		return err

@@ -92,6 +92,7 @@ func (x *Experiment) Check(ctx context.Context, o CheckOptions) (*Checked, error
 		}
 		out.Terms = append(out.Terms, CheckedTerm{t.Name, text})
 	}
+	o.say("check: looking at the rows")
 	if out.Verdict, err = examine(p); err != nil {
 		return nil, err
 	}
@@ -109,11 +110,13 @@ func (x *Experiment) Check(ctx context.Context, o CheckOptions) (*Checked, error
 	if err := checkGiven(ctx, out, p, o.Options); err != nil {
 		return nil, err
 	}
+	o.say("check: comparing gradients with differences")
 	if err := checkGradients(ctx, out, spec, p, o.Options); err != nil {
 		return nil, err
 	}
 	start := math.NaN()
 	if solvable(p) {
+		o.say("check: comparing solutions with what the rows determine")
 		err := checkFloors(ctx, out, spec, sys, o.Options)
 		if ctx.Err() != nil {
 			return nil, err
@@ -128,6 +131,7 @@ func (x *Experiment) Check(ctx context.Context, o CheckOptions) (*Checked, error
 	if err := noteStart(out.Verdict, p, start); err != nil {
 		return nil, err
 	}
+	o.say("check: comparing solutions of the rows on this grid with those of the equation")
 	if err := checkHold(ctx, out, spec, p, g.PointsByName()); err != nil {
 		return nil, err
 	}

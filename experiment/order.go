@@ -413,10 +413,10 @@ func steadyReference(spec *model.Spec, old, p *pde.Problem) bool {
 
 // weightOfStart is a residual_weight that makes up for what order 4 takes from the tie of the first rows to
 // the initial condition: 3 at the first time after it, 1 at late ones. Empty where more
-// than the first time is left out, or left out of the constraint alone.
+// than the first time is left out, or left out of the constraint alone, and where steps from the first time tie the solution to it.
 func weightOfStart(p *pde.Problem, spec *model.Spec) string {
 	axis := p.Axes[0]
-	if slices.ContainsFunc(p.Residuals, func(r pde.Rows) bool { return r.Skip[axis.Name][0] > 1 || r.SolveSkip != nil }) {
+	if p.Unknowns[0].Ansatz.ByRows || slices.ContainsFunc(p.Residuals, func(r pde.Rows) bool { return r.Skip[axis.Name][0] > 1 || r.SolveSkip != nil }) {
 		return ""
 	}
 	g, err := p.Grid(spec.Grid)
