@@ -98,8 +98,8 @@ func withFirstRows(src []byte, p *pde.Problem, first int) ([]byte, error) {
 }
 
 // leaveStart leaves the first time out of the residual of a problem whose solutions leave start of their rate there, if initial conditions miss
-// those of the walls, which no finer grid mends, and if it lowers a floor that trainings come near; else it warns, where the floor shows
-// that to be an error.
+// those of the walls, which no finer grid mends, and if it lowers a floor that trainings come near, and where fields begin by steps of the linear part of rows; else it warns,
+// where the floor shows that to be an error.
 func (d *draft) leaveStart(ctx context.Context, start float64) error {
 	misfit, _, err := model.Misfit(d.p)
 	if err != nil {
@@ -107,18 +107,17 @@ func (d *draft) leaveStart(ctx context.Context, start float64) error {
 	}
 	text, err := withFirstRows(d.src, d.p, 1)
 	q := loadSound(d.file, text)
-	leaves := err == nil && misfit > compatibleMisfit && q != nil
-	if leaves && q.Unknowns[0].Ansatz.ByRows {
+	leaves := err == nil && q != nil
+	if leaves && q.Unknowns[0].Ansatz.ByRows { // steps tie the solution to its beginning
 		d.src, d.p = text, q
-		d.added = append(d.added, fmt.Sprintf("changed rows of the residual: without the first %s, at which solutions leave %s of their rate on this grid, since initial conditions miss those of the walls",
-			q.Axes[0].Name, words.Percent(start)))
+		d.added = append(d.added, fmt.Sprintf("changed rows of the residual: without the first %s, at which solutions leave %s of their rate on this grid", q.Axes[0].Name, words.Percent(start)))
 		return nil
 	}
 	before, err := d.floorOf(ctx, d.p)
 	if err != nil || before <= leastFloor {
 		return err
 	}
-	if leaves {
+	if leaves && misfit > compatibleMisfit {
 		floor, err := d.floorOf(ctx, q)
 		if err != nil {
 			return err

@@ -92,7 +92,7 @@ func prepare[T compute.Float](s *model.Spec, p *pde.Problem, o engine.Options) (
 		return nil, errors.New("network.kind: engine xla runs Fourier neural operators (fno) alone")
 	}
 	if p.Unknowns[0].Ansatz.ByRows {
-		return nil, errors.New("ansatz: duhamel: rows: engine xla solves the linear part by Fourier modes alone (duhamel: true); only engine cpu takes rows")
+		return nil, errors.New("ansatz: duhamel: rows: engine xla solves the linear part by Fourier modes alone (duhamel: true); only engine cpu takes rows. An ansatz with a multiplier, or none, runs on both")
 	}
 	e.squares = make([]float64, len(e.System.Sets))
 	return e, nil

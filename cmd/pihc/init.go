@@ -63,9 +63,9 @@ into segments (rollout): four, or 5, 3 or 2 where those fit the grid. Second ord
 time wants a basis that is integrated along it (ansatz: smooth), and semilinear waves,
 on periodic axes or between walls where a value or a derivative is zero, fields that
 are solutions of their linear part (ansatz: duhamel), which init writes where the
-file has no ansatz. Where an ansatz leaves conditions to rows, and
-where linear rows of second order in time have no such modes, these are solutions of
-the linear part of the rows (duhamel: rows). Their experts divide time, not space. All else has defaults that follow from the problem.`,
+file has no ansatz. In time between walls, for linear rows of second order
+that have no such modes, and without time where an ansatz leaves conditions to rows,
+these are solutions of the linear part of the rows (duhamel: rows). Their experts divide time, not space. All else has defaults that follow from the problem.`,
 		Example: `  pihc init burgers --out burgers
   pihc init my-equation.yaml --out mine --minutes 10
   pihc reproduce mine/spec.yaml --out runs/mine`,
