@@ -73,12 +73,15 @@ func (d *draft) holdAtStart(ctx context.Context, o Options) error {
 	return nil
 }
 
-// withFirstRows is a PDE file whose residuals leave out the first times, so many.
+// withFirstRows is a PDE file whose residuals leave out the first times, so many; those without a derivative in time, which hold also there, none.
 func withFirstRows(src []byte, p *pde.Problem, first int) ([]byte, error) {
 	time := p.Axes[0].Name
 	for _, r := range p.Residuals {
 		skip, stated := r.Skip[time]
-		if skip[0] == first {
+		moves := slices.ContainsFunc(p.Terms, func(t pde.Term) bool {
+			return r.Expr.DependsOn(t.Name) && slices.ContainsFunc(t.Factors, func(f pde.Factor) bool { return f.Axis == time })
+		})
+		if skip[0] == first || first > 0 && !moves {
 			continue
 		}
 		key := "residual.rows." + time

@@ -14,6 +14,9 @@ import (
 // stages are those of a step of Radau IIA, and how high polynomials of values in a step are.
 const stages = 3
 
+// beginning is the part of a step after which unknowns without a derivative in time have the values that they begin with.
+const beginning = 1e-6
+
 // mostValues bounds the values of a slice at all stages: rows of a SparseMatrix are counted so far.
 const mostValues = 1 << 16
 
@@ -23,7 +26,6 @@ var (
 	stageNodes   = [stages]float64{(4 - math.Sqrt(6)) / 10, (4 + math.Sqrt(6)) / 10, 1} // as fractions of a step
 	stageRates   = rates()                                                              // derivatives at the stages of the polynomial that is zero where the step begins, times its length
 	stageSeconds = times(stageRates, stageRates)                                        // likewise of that of these
-	stageBegin   = [stages]float64(Fornberg(0, 0, stageNodes[:]))                       // the polynomial through the stages, where the step begins
 	// Columns of splitting are a vector and two that rates leave among themselves, so that rates are a number and a block of two by two, splitRates.
 	splitting, joining = split()
 	splitRates         = times(joining, times(stageRates, splitting))
@@ -122,6 +124,7 @@ type Radau struct {
 	nodes        int
 	weights      [][stages][]float64 // by place in a window, and node: of values at stages
 	steps        []*radauStep        // to the second time and so on
+	begin        *radauStep          // of the beginning, where an unknown has no derivative in time
 }
 
 // radauStep is a step with its slopes at the stages.
@@ -211,9 +214,15 @@ func (r *Radau) Prepare(most float64) error {
 	}
 	for i, step := range r.steps {
 		if step.matrices == nil {
-			if err := r.prepare(step); err != nil {
+			if err := r.prepare(step, 1); err != nil {
 				return fmt.Errorf("step %d: %w", i+1, err)
 			}
+		}
+	}
+	if r.begin = nil; slices.Contains(r.Orders, 0) {
+		r.begin = &radauStep{slopes: [stages][]float64{r.Slopes[0], r.Slopes[0], r.Slopes[0]}, same: true}
+		if err := r.prepare(r.begin, beginning); err != nil {
+			return fmt.Errorf("at the first time: %w", err)
 		}
 	}
 	return nil
@@ -225,8 +234,9 @@ func (r *Radau) window(i int) (first, place int) {
 	return first, i - first - 1
 }
 
-func (r *Radau) prepare(step *radauStep) error {
-	size, h := len(r.Columns), r.Step
+// prepare makes the matrices of a step that is a part of one from a time to the next.
+func (r *Radau) prepare(step *radauStep, part float64) error {
+	size, h := len(r.Columns), r.Step*part
 	step.scale = make([]float64, size)
 	for _, e := range r.Entries {
 		for i := range stages {
@@ -263,10 +273,10 @@ func (r *Radau) prepare(step *radauStep) error {
 				case e.Rate == 0 && order > 0:
 					columns, values = append(columns, at), append(values, -v)
 					if order > 1 {
-						columns, values = append(columns, at+int32(r.Points)), append(values, -v*stageNodes[i])
+						columns, values = append(columns, at+int32(r.Points)), append(values, -v*stageNodes[i]*part)
 					}
 				case e.Rate == 1 && order > 1:
-					columns, values = append(columns, at+int32(r.Points)), append(values, -v/h)
+					columns, values = append(columns, at+int32(r.Points)), append(values, -v/r.Step)
 				}
 			}
 			step.predict.Append(columns, values)
@@ -274,11 +284,11 @@ func (r *Radau) prepare(step *radauStep) error {
 		from = to
 	}
 	step.predictT = step.predict.transposed()
-	return r.factor(step)
+	return r.factor(step, h)
 }
 
-// factor makes the matrices of a step.
-func (r *Radau) factor(step *radauStep) error {
+// factor makes the matrices of a step of a length.
+func (r *Radau) factor(step *radauStep, h float64) error {
 	rates, seconds := stageRates, stageSeconds
 	if step.same {
 		rates, seconds = splitRates, splitSeconds
@@ -295,11 +305,11 @@ func (r *Radau) factor(step *radauStep) error {
 					m.Add(row+i, column+i, v)
 				case 1:
 					for k := range n {
-						m.Add(row+i, column+k, v*rates[first+i][first+k]/r.Step)
+						m.Add(row+i, column+k, v*rates[first+i][first+k]/h)
 					}
 				default:
 					for k := range n {
-						m.Add(row+i, column+k, v*seconds[first+i][first+k]/(r.Step*r.Step))
+						m.Add(row+i, column+k, v*seconds[first+i][first+k]/(h*h))
 					}
 				}
 			}
@@ -400,6 +410,14 @@ func (r *Radau) Apply(w *Stepping, transposed bool, load, store Slices) {
 func (r *Radau) march(w *Stepping, base []float64, store Slices, force func(time, stage, node int, by float64, step *radauStep)) {
 	width := r.Points * Stepped
 	r.hand(w, base, 0, store)
+	if step := r.begin; step != nil {
+		step.predict.multiply(w.next, w.y)
+		for i := range stages {
+			force(0, i, 0, 1, step)
+		}
+		step.solve(w.next, w.field, false)
+		r.handAlgebraic(w, base, 0, store)
+	}
 	for time := 1; time < r.Times; time++ {
 		step := r.steps[time-1]
 		step.predict.multiply(w.next, w.y)
@@ -430,11 +448,8 @@ func (r *Radau) march(w *Stepping, base []float64, store Slices, force func(time
 				kernel.Add64(u, u, z[(stages-1)*Stepped:])
 			}
 		}
-		if time == 1 {
-			r.handAlgebraic(w, base, 0, stageBegin, store)
-		}
 		r.hand(w, base, time, store)
-		r.handAlgebraic(w, base, time, [stages]float64{stages - 1: 1}, store)
+		r.handAlgebraic(w, base, time, store)
 	}
 }
 
@@ -449,19 +464,15 @@ func (r *Radau) hand(w *Stepping, base []float64, time int, store Slices) {
 	}
 }
 
-// handAlgebraic is hand for unknowns without a derivative in time, whose values are those at the stages in w.next times factors.
-func (r *Radau) handAlgebraic(w *Stepping, base []float64, time int, of [stages]float64, store Slices) {
+// handAlgebraic is hand for unknowns without a derivative in time, whose values are those at the last stage in w.next.
+func (r *Radau) handAlgebraic(w *Stepping, base []float64, time int, store Slices) {
 	for c, order := range r.Orders {
 		if order > 0 {
 			continue
 		}
 		values := w.field[:r.Points*Stepped]
-		clear(values)
 		for p := range r.Points {
-			z := w.next[stages*r.Columns[c*r.Points+p]*Stepped:]
-			for k, by := range of {
-				kernel.Axpy64(values[p*Stepped:][:Stepped], by, z[k*Stepped:][:Stepped])
-			}
+			copy(values[p*Stepped:][:Stepped], w.next[(stages*r.Columns[c*r.Points+p]+stages-1)*Stepped:])
 		}
 		r.give(values, base, c, time, store)
 	}
@@ -490,11 +501,6 @@ func (r *Radau) backward(w *Stepping) {
 				last := z[(stages-1)*Stepped:]
 				if order == 0 {
 					copy(last, of)
-					if time == 1 {
-						for k, by := range stageBegin {
-							kernel.Axpy64(z[k*Stepped:][:Stepped], by, w.b[c*width+p*Stepped:][:Stepped])
-						}
-					}
 					continue
 				}
 				u := y[p*Stepped:][:Stepped]
@@ -513,17 +519,36 @@ func (r *Radau) backward(w *Stepping) {
 		first, place := r.window(time)
 		for i := range stages {
 			for k, by := range r.weights[place][i] {
-				if by == 0 {
-					continue
-				}
-				b := w.bbar[(first+k)*all:]
-				for _, s := range r.Sources {
-					kernel.Axpy64(b[s.Value*Stepped:][:Stepped], by*step.scale[s.Row]*s.By, w.next[(stages*s.Row+i)*Stepped:][:Stepped])
-				}
+				r.forceTransposed(w, i, first+k, by, step)
 			}
 		}
 		step.predictT.multiply(w.field, w.next)
 		kernel.Add64(w.y, w.y, w.field)
+	}
+	if step := r.begin; step != nil {
+		clear(w.next)
+		for c, order := range r.Orders {
+			for p := range r.Points {
+				if order == 0 {
+					copy(w.next[(stages*r.Columns[c*r.Points+p]+stages-1)*Stepped:][:Stepped], w.b[c*width+p*Stepped:])
+				}
+			}
+		}
+		step.solve(w.next, w.field, true)
+		for i := range stages {
+			r.forceTransposed(w, i, 0, 1, step)
+		}
+	}
+}
+
+// forceTransposed adds to w.bbar at a time what the transpose of the sources makes of w.next at a stage, times a factor.
+func (r *Radau) forceTransposed(w *Stepping, stage, time int, by float64, step *radauStep) {
+	if by == 0 {
+		return
+	}
+	b := w.bbar[time*len(r.Columns)*Stepped:]
+	for _, s := range r.Sources {
+		kernel.Axpy64(b[s.Value*Stepped:][:Stepped], by*step.scale[s.Row]*s.By, w.next[(stages*s.Row+stage)*Stepped:][:Stepped])
 	}
 }
 

@@ -401,3 +401,19 @@ func TestSteppedBase(t *testing.T) {
 		t.Error("no source moves a condition that is not linear")
 	}
 }
+
+// An unknown without a derivative in time begins as its row says.
+func TestSteppedAlgebraic(t *testing.T) {
+	s, _ := stepped(t, strings.NewReplacer("expression: u - a}", "expression: u - a*cos(3*x)}", "offset: a,", "offset: a*cos(3*x),").Replace(reacting))
+	field := make([]float64, s.FieldSize())
+	s.Offset(field, []float64{1.3})
+	set := s.Set("flux")
+	for i, v := range s.NewRowValues(set, set.Points).Eval(0, field, []float64{1.3})[0] {
+		if p := int(set.Points[i]); math.Abs(v) > 1e-5 && (p >= s.SliceSize() || p < 12) { // at first the end that reacts moves at once
+			t.Fatalf("row %d of %d misses %g", i, len(set.Points), v)
+		}
+	}
+	if begun := field[s.Grid.Size()+s.SliceSize()/2]; math.Abs(begun+0.39*math.Sin(1.5)) > 0.01 {
+		t.Errorf("begins with %g in the middle, want %g", begun, -0.39*math.Sin(1.5))
+	}
+}
