@@ -155,8 +155,18 @@ func (m *march) begin(inner pde.Problem, axes []grid.Axis, first, walls []pde.Ro
 			return o >= max(1, m.orders[t.Of]) && r.Expr.DependsOn(t.Name)
 		})
 	}
-	at := m.instant(first)
-	for range 2 {
+	// Values that initial conditions leave out are those of walls and residuals: of those unknowns, and only then of all.
+	given := func(r pde.Rows) bool {
+		for f := range p.Unknowns {
+			if p.Concerns(r, f) && !slices.ContainsFunc(first, func(c pde.Rows) bool { return p.Concerns(c, f) }) {
+				return false
+			}
+		}
+		return true
+	}
+	left := slices.DeleteFunc(m.instant(slices.Concat(walls, p.Residuals)), rated)
+	for _, more := range [][]pde.Rows{nil, slices.DeleteFunc(slices.Clone(left), given), left} {
+		at := m.instant(slices.Concat(first, more))
 		for i := range at {
 			if m.second {
 				at[i].At[p.Axes[0].Name] = "low"
@@ -166,8 +176,6 @@ func (m *march) begin(inner pde.Problem, axes []grid.Axis, first, walls []pde.Ro
 		if m.start, err = newSlices(&inner, axes, unknown, rates, thorough); err != nil || m.start.count >= m.start.values() {
 			return err
 		}
-		// Values that initial conditions leave out are those of walls and residuals.
-		at = slices.Concat(at, slices.DeleteFunc(m.instant(slices.Concat(walls, p.Residuals)), rated))
 	}
 	return fmt.Errorf("the initial conditions give %d of %d values", m.start.count, m.start.values())
 }
