@@ -274,7 +274,7 @@ func (l *loader) randomField(space []DomainAxis, f fileSampler, what string) {
 		bad("a random-series is along one axis or two, not %d", len(space)).WithHint("axes: [...] names those that the input extends along")
 	case !slices.Contains([]string{"periodic", "free", "cosine", "sine"}, f.Series):
 		bad("series %q: want periodic, free, cosine or sine", f.Series)
-	case walls < 0 && f.Series != "periodic":
+	case walls < 0 && len(space) > 0 && f.Series != "periodic":
 		bad("series %s is for axes with walls, and all axes of space are periodic", f.Series).WithHint("series: periodic")
 	}
 }

@@ -125,30 +125,26 @@ func (p *Problem) leaveCorners() {
 }
 
 // held is the number of conditions on the whole of an end of an axis by the unknown that they hold: the one they contain or,
-// of several, the one held by the fewest.
+// of several, the one held by the fewest there and, in time, of these at the other end.
 func (p *Problem) held(axis, end string) []int {
-	held := make([]int, len(p.Unknowns))
+	held, beyond := make([]int, len(p.Unknowns)), make([]int, len(p.Unknowns))
 	var shared [][]int
 	for _, c := range p.Conditions {
-		if c.Kind != BoundaryRows || len(c.At) != 1 || c.At[axis] != end {
+		if c.Kind != BoundaryRows || len(c.At) != 1 || c.At[axis] == "" {
 			continue
 		}
-		var of []int
-		for u := range p.Unknowns {
-			if p.Concerns(c, u) {
-				of = append(of, u)
-			}
-		}
-		switch len(of) {
-		case 0:
-		case 1:
+		of := p.unknownsOf(c.Expr)
+		switch {
+		case len(of) == 1 && c.At[axis] == end:
 			held[of[0]]++
-		default:
+		case len(of) == 1 && !p.Steady:
+			beyond[of[0]]++
+		case len(of) > 1 && c.At[axis] == end:
 			shared = append(shared, of)
 		}
 	}
 	for _, of := range shared {
-		held[slices.MinFunc(of, func(a, b int) int { return held[a] - held[b] })]++
+		held[slices.MinFunc(of, func(a, b int) int { return cmp.Or(held[a]-held[b], beyond[a]-beyond[b]) })]++
 	}
 	return held
 }

@@ -249,7 +249,7 @@ func TestSyntaxErrors(t *testing.T) {
 	}
 }
 
-// Where one key is all that is required, a bare value is told to stand behind it.
+// Where one key is all that is required, a bare value is told to stand behind it, and one with a comma to have quotes.
 func TestBareValue(t *testing.T) {
 	var s struct {
 		Rows struct {
@@ -259,6 +259,10 @@ func TestBareValue(t *testing.T) {
 	}
 	err := decode("f", []byte("rows: u - 1\n"), &s)
 	if want := "hint: write {expression: ...}; known keys: expression, weight"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+	err = decode("f", []byte("rows: {expression: max(u, 0)/2}\n"), &s)
+	if want := "hint: a comma inside {...} ends a value"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

@@ -245,6 +245,9 @@ func (d *decoder) object(n *yaml.Node, v reflect.Value, path string) {
 		if i < 0 {
 			p := d.errorf(key, "unknown key %q%s", key.Value, where)
 			p.Hint, p.key = d.suggest(key.Value, path, fields), true
+			if strings.ContainsAny(key.Value, "()") {
+				p.Hint = "a comma inside {...} ends a value: an expression that has one wants quotes"
+			}
 			return
 		}
 		f := fields[i]

@@ -349,7 +349,11 @@ func (x *Examination) domain(s *system, initial [][]float64) {
 			}
 			text := fmt.Sprintf("%s: %.3g %% of the rows are not finite", set.Name, 100*float64(bad)/float64(count))
 			if near {
-				x.Faults = append(x.Faults, text+" where the field keeps its initial values: "+example)
+				where := " where the field keeps its initial values: "
+				if s.sys.Problem.Steady {
+					where = " where unknowns are zero, which solutions begin with (write an unknown as a typical value plus another, T = 1 + theta say): "
+				}
+				x.Faults = append(x.Faults, text+where+example)
 			} else {
 				x.Notes = append(x.Notes, text+" for fields about as far from the initial condition as that is from zero, which a network may propose: "+example)
 			}
