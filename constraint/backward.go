@@ -160,7 +160,7 @@ func (s *Workspace) projectTransposed(first, count int) {
 	if s.c.System.WeighsMeans() {
 		s.c.pool.Run(len(s.adjointFields), func(_, i int) { removeWeightedMeansTransposed(s.c, s.adjointFields[i]) })
 	}
-	if s.c.propagates() && (s.propagation != nil || s.stepper != nil) {
+	if s.c.propagates() && (s.propagation != nil || s.linearSolver != nil) {
 		s.propagateTransposed()
 	}
 	system, mu := s.c.System, s.c.multiplier

@@ -24,7 +24,7 @@ func (s *Workspace) solveLinear(transposed bool, groups int, of func(group int) 
 	}
 	s.c.pool.Run(groups, func(worker, i int) {
 		load, store := of(i)
-		s.stepper.Apply(s.workers[worker].stepping(s.stepper), transposed, load, store)
+		s.linearSolver.Apply(s.workers[worker].stepping(s.linearSolver), transposed, load, store)
 	})
 }
 
@@ -42,8 +42,8 @@ func (s *Workspace) linearise(sample []float64) bool {
 		return true
 	}
 	var err error
-	if s.stepper, err = s.linear.For(sample); err != nil {
-		s.stepper = nil
+	if s.linearSolver, err = s.linear.For(sample); err != nil {
+		s.linearSolver = nil
 	}
 	return err == nil
 }
@@ -118,7 +118,7 @@ func (s *Workspace) beginOffset(sample []float64) {
 		s.propagation.Begin(s.begin, store(func(unknown int) []float64 { return s.propagation.Of(s.begin, unknown) }))
 		return
 	}
-	s.stepper.Begin(s.workers[0].stepping(s.stepper), s.begin, store(func(unknown int) []float64 { return s.stepper.Of(s.begin, unknown) }))
+	s.linearSolver.Begin(s.workers[0].stepping(s.linearSolver), s.begin, store(func(unknown int) []float64 { return s.linearSolver.Of(s.begin, unknown) }))
 }
 
 // lose sets the offset to what is not a number.

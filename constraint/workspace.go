@@ -23,17 +23,17 @@ type Workspace struct {
 	sharing compute.Slab
 	foreign []bool
 
-	offset      []float64            // (C, P): g_0; nil where the ansatz has none
-	store       store                // the basis, and the rows of all blocks
-	blocks      []*block             // of all experts
-	constants   []grid.Rows[float64] // T g_0 at their points, with an offset
-	experts     []*expert
-	field       []float64         // (C, P): û
-	propagation *grid.Propagation // nil where the ansatz has none
-	linear      *pde.LinearRows   // likewise, by rows
-	stepper     grid.LinearSolver // for the last sample; nil where it has none
-	begin       []float64         // what these begin with
-	jump        [][2]float64      // per pair: the two differences
+	offset       []float64            // (C, P): g_0; nil where the ansatz has none
+	store        store                // the basis, and the rows of all blocks
+	blocks       []*block             // of all experts
+	constants    []grid.Rows[float64] // T g_0 at their points, with an offset
+	experts      []*expert
+	field        []float64         // (C, P): û
+	propagation  *grid.Propagation // nil where the ansatz has none
+	linear       *pde.LinearRows   // likewise, by rows
+	linearSolver grid.LinearSolver // for the last sample; nil where it has none
+	begin        []float64         // what these begin with
+	jump         [][2]float64      // per pair: the two differences
 
 	// Of the backward pass: α_k (C, P) and, where there is a solve, β_k of every expert, on so many
 	// slices at a time, the weights ω_k and λ_k they go with (weights, fields), the adjoint rows that

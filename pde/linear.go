@@ -375,19 +375,19 @@ func (s *System) propagated(field, inputs []float64) {
 	if s.Problem.byRows() {
 		rows, err := s.NewLinearRows()
 		fail(err)
-		stepper, err := rows.For(inputs)
+		solver, err := rows.For(inputs)
 		if err != nil { // of what is drawn
 			for i := range field {
 				field[i] = math.NaN()
 			}
 			return
 		}
-		stepper.Begin(stepper.NewStepping(), y, func(unknown, time int, values []float64) {
+		solver.Begin(solver.NewStepping(), y, func(unknown, time int, values []float64) {
 			slice := field[unknown*s.Grid.Size()+time*n:][:n]
 			for p := range slice {
 				slice[p] = values[p*grid.Stepped]
 			}
-			s.KeepMean(slice, stepper.Of(y, unknown), unknown, time)
+			s.KeepMean(slice, solver.Of(y, unknown), unknown, time)
 		})
 		return
 	}
