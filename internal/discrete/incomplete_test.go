@@ -46,6 +46,7 @@ conditions:
 		t.Fatal(err, "want GMRES")
 	}
 	random := check.Rand(1)
+	s.whole = false // as a step in time
 	st := s.newState(nil)
 	st.evaluate(check.Normal(random, make([]float64, s.values())))
 	st.invert()

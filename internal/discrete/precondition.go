@@ -72,7 +72,7 @@ type inverse struct {
 func (st *state) invert() {
 	c, size := st.circulant, st.fields*st.slices
 	if st.near = nil; c == nil {
-		if st.incomplete == nil {
+		if st.incomplete == nil && !st.whole { // where all is solved at once a coarser grid is faster
 			st.incomplete = st.newIncomplete()
 		}
 		if v := st.incomplete; v != nil {
