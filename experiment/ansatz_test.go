@@ -210,3 +210,40 @@ reference: {solver: discrete}
 		})
 	}
 }
+
+// Rows without a derivative in time keep the first time, which the others leave out.
+func TestWithFirstRows(t *testing.T) {
+	src := []byte(`
+name: pair
+unknown: [u, w]
+axes:
+  t: {range: [0, 1], points: 9, boundary: nodes}
+  x: {range: [0, 1], points: 9, boundary: periodic}
+terms:
+  u_t: {of: u, axis: t, derivative: 1}
+  w_x: {of: w, axis: x, derivative: 1}
+  u_x: {of: u, axis: x, derivative: 1}
+residual:
+  moves: {expression: u_t + w_x}
+  flux: {expression: w - u_x}
+conditions:
+  start: {at: {t: low}, expression: u - u0}
+initial:
+  u: {distribution: random-series, series: periodic, parameters: {modes: 2}}
+`)
+	p, err := pde.Load("a.yaml", src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := withFirstRows(src, p, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := pde.Load("a.yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if moves, flux := q.Residuals[0].Skip["t"], q.Residuals[1].Skip["t"]; moves[0] != 1 || flux[0] != 0 {
+		t.Errorf("leaves out %v and %v", moves, flux)
+	}
+}

@@ -135,7 +135,12 @@ func implicitEuler(a []complex128, d int, h float64) []complex128 {
 
 // Window is the first of the times that b is interpolated between on the step to time i, and which of the Weights are for that step.
 func (p *Propagator) Window(i int) (first, place int) {
-	first = min(max(i-p.Nodes/2, 0), p.Times-p.Nodes)
+	return window(i, p.Nodes, p.Times)
+}
+
+// window is Window for so many nodes and times.
+func window(i, nodes, times int) (first, place int) {
+	first = min(max(i-nodes/2, 0), times-nodes)
 	return first, i - first - 1
 }
 

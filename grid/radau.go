@@ -11,90 +11,13 @@ import (
 	"pihc/internal/kernel"
 )
 
-// stages are those of a step of Radau IIA, and how high polynomials of values in a step are.
-const stages = 3
-
 // beginning is the part of a step after which unknowns without a derivative in time have the values that they begin with.
 const beginning = 1e-6
 
-// mostValues bounds the values of a slice at all stages: rows of a SparseMatrix are counted so far.
+// mostValues bounds the values of a slice at all stages: rows of a sparseMatrix are counted so far.
 const mostValues = 1 << 16
 
-type stageMatrix = [stages][stages]float64
-
-var (
-	stageNodes   = [stages]float64{(4 - math.Sqrt(6)) / 10, (4 + math.Sqrt(6)) / 10, 1} // as fractions of a step
-	stageRates   = rates()                                                              // derivatives at the stages of the polynomial that is zero where the step begins, times its length
-	stageSeconds = times(stageRates, stageRates)                                        // likewise of that of these
-	// Columns of splitting are a vector and two that rates leave among themselves, so that rates are a number and a block of two by two, splitRates.
-	splitting, joining = split()
-	splitRates         = times(joining, times(stageRates, splitting))
-	splitSeconds       = times(splitRates, splitRates)
-	errNotSolved       = errors.New("the linear part of the rows cannot be solved for the values of a slice: it leaves some free, or fixes some twice")
-)
-
-func rates() (out stageMatrix) {
-	points := append([]float64{0}, stageNodes[:]...)
-	for i, node := range stageNodes {
-		copy(out[i][:], Fornberg(1, node, points)[1:])
-	}
-	return out
-}
-
-func times(a, b stageMatrix) (out stageMatrix) {
-	for i := range stages {
-		for k := range stages {
-			for j := range stages {
-				out[i][k] += a[i][j] * b[j][k]
-			}
-		}
-	}
-	return out
-}
-
-// split returns splitting and its inverse.
-func split() (t, inverse stageMatrix) {
-	cross := func(a, b [stages]float64) (out [stages]float64) {
-		for i := range stages {
-			j, k := (i+1)%stages, (i+2)%stages
-			out[i] = a[j]*b[k] - a[k]*b[j]
-		}
-		return out
-	}
-	dot := func(a, b [stages]float64) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
-	// The real eigenvalue, by bisection: the determinant has one change of sign.
-	lo, hi := 0.0, 100.0
-	var shifted stageMatrix
-	for range 100 {
-		middle := (lo + hi) / 2
-		shifted = stageRates
-		for i := range stages {
-			shifted[i][i] -= middle
-		}
-		if dot(shifted[0], cross(shifted[1], shifted[2])) > 0 {
-			lo = middle
-		} else {
-			hi = middle
-		}
-	}
-	vector := cross(shifted[0], shifted[1])
-	columns := stageMatrix{vector, {shifted[0][0], shifted[1][0], shifted[2][0]}, {shifted[0][1], shifted[1][1], shifted[2][1]}}
-	for k := range stages {
-		size := math.Sqrt(dot(columns[k], columns[k]))
-		for i := range stages {
-			columns[k][i] /= size
-			t[i][k] = columns[k][i]
-		}
-	}
-	det := dot(columns[0], cross(columns[1], columns[2]))
-	for k := range stages {
-		row := cross(columns[(k+1)%stages], columns[(k+2)%stages])
-		for i := range stages {
-			inverse[k][i] = row[i] / det
-		}
-	}
-	return t, inverse
-}
+var errNotSolved = errors.New("the linear part of the rows cannot be solved for the values of a slice: it leaves some free, or fixes some twice")
 
 // A RateEntry is By times a slope, what a row of a slice makes of a derivative in time of a value.
 type RateEntry struct {
@@ -132,7 +55,7 @@ type radauStep struct {
 	slopes            [stages][]float64
 	same              bool           // at all stages: then they are split
 	matrices          []*band.Matrix // (rows, stages), or (rows, 1) and (rows, 2) of split ones
-	predict, predictT *SparseMatrix  // what rows make of the values that go on from y as they are, negated: (rows, stages) of y
+	predict, predictT *sparseMatrix  // what rows make of the values that go on from y as they are, negated: (rows, stages) of y
 	scale             []float64      // of each row of a slice
 }
 
@@ -189,7 +112,7 @@ func (r *Radau) Prepare(most float64) error {
 	work := 0.0
 	for time := 1; time < r.Times; time++ {
 		step := &radauStep{}
-		first, place := r.window(time)
+		first, place := window(time, r.nodes, r.Times)
 		for i := range stages {
 			step.slopes[i] = slices.Clone(r.Slopes[time])
 			for j, constant := range same {
@@ -228,12 +151,6 @@ func (r *Radau) Prepare(most float64) error {
 	return nil
 }
 
-// window is as Propagator.Window.
-func (r *Radau) window(i int) (first, place int) {
-	first = min(max(i-r.nodes/2, 0), r.Times-r.nodes)
-	return first, i - first - 1
-}
-
 // prepare makes the matrices of a step that is a part of one from a time to the next.
 func (r *Radau) prepare(step *radauStep, part float64) error {
 	size, h := len(r.Columns), r.Step*part
@@ -252,7 +169,7 @@ func (r *Radau) prepare(step *radauStep, part float64) error {
 			return errNotSolved
 		}
 	}
-	step.predict = &SparseMatrix{}
+	step.predict = &sparseMatrix{}
 	var columns []int32
 	var values []float64
 	for from := 0; from < len(r.Entries); {
@@ -279,7 +196,7 @@ func (r *Radau) prepare(step *radauStep, part float64) error {
 					columns, values = append(columns, at+int32(r.Points)), append(values, -v/r.Step)
 				}
 			}
-			step.predict.Append(columns, values)
+			step.predict.append(columns, values)
 		}
 		from = to
 	}
@@ -359,15 +276,6 @@ func (s *radauStep) solve(x, memory []float64, transposed bool) {
 	}
 }
 
-func transpose(a stageMatrix) (out stageMatrix) {
-	for i := range stages {
-		for k := range stages {
-			out[k][i] = a[i][k]
-		}
-	}
-	return out
-}
-
 // NewStepping implements LinearSolver.
 func (r *Radau) NewStepping() *Stepping {
 	n := len(r.Columns) * Stepped
@@ -398,7 +306,7 @@ func (r *Radau) Apply(w *Stepping, transposed bool, load, store Slices) {
 		}
 		return
 	}
-	r.march(w, nil, store, func(time, stage, node int, by float64, step *radauStep) {
+	r.march(w, nil, store, func(stage, node int, by float64, step *radauStep) {
 		b := w.b[node*all:]
 		for _, s := range r.Sources {
 			kernel.Axpy64(w.next[(stages*s.Row+stage)*Stepped:][:Stepped], by*step.scale[s.Row]*s.By, b[s.Value*Stepped:][:Stepped])
@@ -407,13 +315,13 @@ func (r *Radau) Apply(w *Stepping, transposed bool, load, store Slices) {
 }
 
 // march goes from w.y, whose values are those at the first time, to all others; force adds to w.next what rows are to be at a stage, of their value at a time, times a factor.
-func (r *Radau) march(w *Stepping, base []float64, store Slices, force func(time, stage, node int, by float64, step *radauStep)) {
+func (r *Radau) march(w *Stepping, base []float64, store Slices, force func(stage, node int, by float64, step *radauStep)) {
 	width := r.Points * Stepped
 	r.hand(w, base, 0, store)
 	if step := r.begin; step != nil {
 		step.predict.multiply(w.next, w.y)
 		for i := range stages {
-			force(0, i, 0, 1, step)
+			force(i, 0, 1, step)
 		}
 		step.solve(w.next, w.field, false)
 		r.handAlgebraic(w, base, 0, store)
@@ -421,11 +329,11 @@ func (r *Radau) march(w *Stepping, base []float64, store Slices, force func(time
 	for time := 1; time < r.Times; time++ {
 		step := r.steps[time-1]
 		step.predict.multiply(w.next, w.y)
-		first, place := r.window(time)
+		first, place := window(time, r.nodes, r.Times)
 		for i := range stages {
 			for k, by := range r.weights[place][i] {
 				if by != 0 {
-					force(time, i, first+k, by, step)
+					force(i, first+k, by, step)
 				}
 			}
 		}
@@ -516,7 +424,7 @@ func (r *Radau) backward(w *Stepping) {
 			}
 		}
 		step.solve(w.next, w.field, true)
-		first, place := r.window(time)
+		first, place := window(time, r.nodes, r.Times)
 		for i := range stages {
 			for k, by := range r.weights[place][i] {
 				r.forceTransposed(w, i, first+k, by, step)
@@ -568,7 +476,7 @@ func (r *Radau) Begin(w *Stepping, y []float64, store Slices) {
 		}
 	}
 	rows := len(r.Columns)
-	r.march(w, r.Base, store, func(_, stage, node int, by float64, step *radauStep) {
+	r.march(w, r.Base, store, func(stage, node int, by float64, step *radauStep) {
 		if r.Data == nil {
 			return
 		}

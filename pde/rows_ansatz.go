@@ -39,31 +39,30 @@ func (p *Problem) rowsMet(unknown int) (names []string) {
 	return names
 }
 
-// linearIn reports whether an expression is affine in unknowns and their terms, by factors that may be inputs.
-func (p *Problem) linearIn(e *expr.Expr) bool {
+// valueNames are those of unknowns and terms.
+func (p *Problem) valueNames() []string {
 	names := p.UnknownNames()
 	for _, t := range p.Terms {
 		names = append(names, t.Name)
 	}
+	return names
+}
+
+// linearIn reports whether an expression is affine in unknowns and their terms, by factors that may be inputs.
+func (p *Problem) linearIn(e *expr.Expr) bool {
+	names := p.valueNames()
 	return !e.Jumps(names) && !slices.ContainsFunc(names, func(name string) bool { return slices.ContainsFunc(names, e.Diff(name).DependsOn) })
 }
 
 // RowsChange reports whether what multiplies unknowns and terms in rows changes in time.
 func (p *Problem) RowsChange() bool {
-	for _, r := range p.AllRows() {
-		for _, x := range r.Expr.Variables() {
-			changing := p.Axis(x) == 0 || slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.Name == x && slices.Contains(in.Axes, p.Axes[0].Name) })
-			if changing && !p.Steady && slices.ContainsFunc(r.Expr.Variables(), func(name string) bool { return p.isTerm(name) && r.Expr.Diff(name).DependsOn(x) }) {
-				return true
-			}
-		}
+	if p.Steady {
+		return false
 	}
-	return false
-}
-
-// isTerm reports whether a name is that of an unknown or of a term.
-func (p *Problem) isTerm(name string) bool {
-	return slices.ContainsFunc(p.Unknowns, func(u Unknown) bool { return u.Name == name }) || slices.ContainsFunc(p.Terms, func(t Term) bool { return t.Name == name })
+	names := p.valueNames()
+	return slices.ContainsFunc(p.AllRows(), func(r Rows) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return r.Expr.Diff(name).DependsOn(p.Axes[0].Name) })
+	})
 }
 
 // AllLinear reports whether all rows are affine in unknowns and their terms.

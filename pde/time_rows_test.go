@@ -417,3 +417,15 @@ func TestSteppedAlgebraic(t *testing.T) {
 		t.Errorf("begins with %g in the middle, want %g", begun, -0.39*math.Sin(1.5))
 	}
 }
+
+func TestRowsChange(t *testing.T) {
+	for text, want := range map[string]bool{absorbing: false, leaky: false, reacting: true, steadySource: false} {
+		p, err := Load("a.yaml", []byte(text[1:]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.RowsChange() != want {
+			t.Errorf("%s: want %t", p.Name, want)
+		}
+	}
+}
