@@ -109,7 +109,7 @@ func (d *draft) addAnsatz(p *pde.Problem, add func(text, comment, what string) b
 			return nil
 		}
 	}
-	d.sayRows(p, held, e.disagree, misfit, values)
+	d.sayRows(p, &e, misfit, values)
 	return nil
 }
 
@@ -408,36 +408,40 @@ func rough(p *pde.Problem, unknown int, misfit float64) error {
 		"as many linear conditions on %s at each end as half the order (u and u_x, or u and u_xx), met by the initial conditions: `smooth` in docs/reference/pde-files.md", u)
 }
 
-// sayRows says in one line which conditions no ansatz meets, why, and what that costs.
+// sayRows says in one line which conditions the ansatz that was found does not meet, why, and what that costs.
 // Initial conditions miss conditions at walls by a misfit, and those without derivatives by values (model.Misfit).
-func (d *draft) sayRows(p *pde.Problem, held []string, disagree map[string]bool, misfit, values float64) {
-	var form, others []string
+func (d *draft) sayRows(p *pde.Problem, e *exactAnsatz, misfit, values float64) {
+	var reasons []string
+	names := map[string][]string{} // of conditions, by reason
 	for _, c := range p.Conditions {
+		var reason string
 		switch {
-		case slices.Contains(held, c.Name):
-		case disagree[c.Name]:
-			others = append(others, c.Name)
+		case slices.Contains(e.held, c.Name):
+			continue
+		case e.rows && !p.Affine(c.Expr):
+			reason = "not linear"
+		case e.rows:
+			reason = "with derivatives in time, held between the times of the grid"
+		case !e.disagree[c.Name]:
+			reason = "no multiplier meets them for every basis"
+			if !p.Steady && values <= compatibleMisfit && misfit > compatibleMisfit {
+				reason += "; initial conditions miss what walls ask of slopes"
+			}
+		case !p.Steady && !(values <= compatibleMisfit):
+			reason = fmt.Sprintf("initial conditions miss those of the walls by %s of their size", words.Percent(values))
 		default:
-			form = append(form, c.Name)
+			reason = "which disagree with others where they meet"
 		}
-	}
-	var why []string
-	switch {
-	case len(others) == 0:
-	case !p.Steady && !(values <= compatibleMisfit):
-		why = append(why, fmt.Sprintf("%s (initial conditions miss those of the walls by %s of their size)", strings.Join(others, ", "), words.Percent(values)))
-	default:
-		why = append(why, strings.Join(others, ", ")+" (which disagree with others where they meet)")
-	}
-	if len(form) > 0 {
-		reason := " (no multiplier meets them for every basis"
-		if !p.Steady && values <= compatibleMisfit && misfit > compatibleMisfit {
-			reason += "; initial conditions miss what walls ask of slopes"
+		if names[reason] == nil {
+			reasons = append(reasons, reason)
 		}
-		why = append(why, strings.Join(form, ", ")+reason+")")
+		names[reason] = append(names[reason], c.Name)
 	}
-	if len(why) > 0 {
-		d.added = append(d.added, "note: not met exactly, and left to rows: "+strings.Join(why, ", ")+": training weighs these against the residual, and what they miss is error of the whole solution")
+	for i, reason := range reasons {
+		reasons[i] = strings.Join(names[reason], ", ") + " (" + reason + ")"
+	}
+	if len(reasons) > 0 {
+		d.added = append(d.added, "note: not met exactly, and left to rows: "+strings.Join(reasons, ", ")+": training weighs these against the residual, and what they miss is error of the whole solution")
 	}
 }
 

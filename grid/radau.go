@@ -1,6 +1,7 @@
 package grid
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -33,21 +34,23 @@ type RateEntry struct {
 // through the six, or all of fewer, that are nearest.
 type Radau struct {
 	Times, Points int
-	Orders        []int       // per unknown: of its highest derivative in time, 0 to 2
+	Orders        []int       // per unknown: how many derivatives in time it begins with, the value among them, 0 to 2; rows give the first value of those with 0
 	Step          float64     // from a time to the next
 	Columns       []int       // (Unknowns, Points): which of the values is where among rows, so that entries are near a diagonal
 	Entries       []RateEntry // by ascending rows
+	Starts        []RateEntry // by ascending rows: at the first time they take the place of the entries of their rows, which are to be zero
 	Slopes        [][]float64 // by time
 	Sources       []Source    // Row and Value are those of a slice
 	Data          []float64   // (Times, rows): what rows are to be; nil: zero
 	Base          []float64   // (Unknowns, Points): what is added to fields at all times; nil: nothing
 
-	first        []int // per unknown: its values in y (State, Points), with their derivatives in time, times Step
+	rates        []int // per unknown: of its highest derivative in time; of those that begin with nothing it may be 1
+	first        []int // per unknown: its values in the state (rates, Points), with their derivatives in time, times Step
 	lower, upper int   // bandwidths
 	nodes        int
 	weights      [][stages][]float64 // by place in a window, and node: of values at stages
 	steps        []*radauStep        // to the second time and so on
-	begin        *radauStep          // of the beginning, where an unknown has no derivative in time
+	begin        *radauStep          // of the beginning, where rows give first values
 }
 
 // radauStep is a step with its slopes at the stages.
@@ -56,7 +59,8 @@ type radauStep struct {
 	same              bool           // at all stages: then they are split
 	matrices          []*band.Matrix // (rows, stages), or (rows, 1) and (rows, 2) of split ones
 	predict, predictT *sparseMatrix  // what rows make of the values that go on from y as they are, negated: (rows, stages) of y
-	scale             []float64      // of each row of a slice
+	entries           []RateEntry
+	scale, load       []float64 // of each row of a slice, and of what it is to be
 }
 
 // blocks are the first stages of the matrices of a step, and how many each has.
@@ -86,9 +90,18 @@ func (r *Radau) Prepare(most float64) error {
 		away := r.Columns[e.Value] - e.Row
 		r.lower, r.upper = max(r.lower, -away), max(r.upper, away)
 	}
+	r.rates = slices.Clone(r.Orders)
+	for _, e := range r.Entries {
+		if c := e.Value / r.Points; e.Rate > r.rates[c] {
+			if e.Rate > 1 {
+				return fmt.Errorf("a derivative of order %d in time of a value that begins with %d", e.Rate, r.Orders[c])
+			}
+			r.rates[c] = 1
+		}
+	}
 	r.first = nil
 	state := 0
-	for _, order := range r.Orders {
+	for _, order := range r.rates {
 		r.first = append(r.first, state)
 		state += order
 	}
@@ -111,7 +124,7 @@ func (r *Radau) Prepare(most float64) error {
 	r.steps = nil
 	work := 0.0
 	for time := 1; time < r.Times; time++ {
-		step := &radauStep{}
+		step := &radauStep{entries: r.Entries}
 		first, place := window(time, r.nodes, r.Times)
 		for i := range stages {
 			step.slopes[i] = slices.Clone(r.Slopes[time])
@@ -143,9 +156,18 @@ func (r *Radau) Prepare(most float64) error {
 		}
 	}
 	if r.begin = nil; slices.Contains(r.Orders, 0) {
-		r.begin = &radauStep{slopes: [stages][]float64{r.Slopes[0], r.Slopes[0], r.Slopes[0]}, same: true}
+		starts := func(e RateEntry) bool {
+			return slices.ContainsFunc(r.Starts, func(s RateEntry) bool { return s.Row == e.Row })
+		}
+		entries := append(slices.DeleteFunc(slices.Clone(r.Entries), starts), r.Starts...)
+		slices.SortStableFunc(entries, func(a, b RateEntry) int { return cmp.Compare(a.Row, b.Row) })
+		r.begin = &radauStep{slopes: [stages][]float64{r.Slopes[0], r.Slopes[0], r.Slopes[0]}, same: true, entries: entries}
 		if err := r.prepare(r.begin, beginning); err != nil {
 			return fmt.Errorf("at the first time: %w", err)
+		}
+		r.begin.load = slices.Clone(r.begin.load)
+		for _, e := range r.Starts {
+			r.begin.load[e.Row] = 0
 		}
 	}
 	return nil
@@ -155,7 +177,8 @@ func (r *Radau) Prepare(most float64) error {
 func (r *Radau) prepare(step *radauStep, part float64) error {
 	size, h := len(r.Columns), r.Step*part
 	step.scale = make([]float64, size)
-	for _, e := range r.Entries {
+	step.load = step.scale
+	for _, e := range step.entries {
 		for i := range stages {
 			v := math.Abs(step.slopes[i][e.Slope] * e.By)
 			for range e.Rate {
@@ -172,20 +195,20 @@ func (r *Radau) prepare(step *radauStep, part float64) error {
 	step.predict = &sparseMatrix{}
 	var columns []int32
 	var values []float64
-	for from := 0; from < len(r.Entries); {
-		row, to := r.Entries[from].Row, from
-		for to < len(r.Entries) && r.Entries[to].Row == row {
+	for from := 0; from < len(step.entries); {
+		row, to := step.entries[from].Row, from
+		for to < len(step.entries) && step.entries[to].Row == row {
 			to++
 		}
 		for i := range stages {
 			columns, values = columns[:0], values[:0]
-			for _, e := range r.Entries[from:to] {
+			for _, e := range step.entries[from:to] {
 				v := step.scale[row] * step.slopes[i][e.Slope] * e.By
 				if v == 0 {
 					continue
 				}
 				c, p := e.Value/r.Points, e.Value%r.Points
-				at, order := int32(r.first[c]*r.Points+p), r.Orders[c]
+				at, order := int32(r.first[c]*r.Points+p), r.rates[c]
 				switch {
 				case e.Rate == 0 && order > 0:
 					columns, values = append(columns, at), append(values, -v)
@@ -213,7 +236,7 @@ func (r *Radau) factor(step *radauStep, h float64) error {
 	for _, block := range step.blocks() {
 		first, n := block[0], block[1]
 		m := band.New(n*len(r.Columns), n*r.lower+n-1, n*r.upper+n-1)
-		for _, e := range r.Entries {
+		for _, e := range step.entries {
 			row, column := n*e.Row, n*r.Columns[e.Value]
 			for i := range n {
 				v := step.scale[e.Row] * step.slopes[first+i][e.Slope] * e.By
@@ -287,7 +310,7 @@ func (r *Radau) NewStepping() *Stepping {
 // slices visits those of all unknowns at a time.
 func (r *Radau) slices(values []float64, time int, visit Slices) {
 	width := r.Points * Stepped
-	for c := range r.Orders {
+	for c := range r.rates {
 		visit(c, time, values[c*width:][:width])
 	}
 }
@@ -309,7 +332,7 @@ func (r *Radau) Apply(w *Stepping, transposed bool, load, store Slices) {
 	r.march(w, nil, store, func(stage, node int, by float64, step *radauStep) {
 		b := w.b[node*all:]
 		for _, s := range r.Sources {
-			kernel.Axpy64(w.next[(stages*s.Row+stage)*Stepped:][:Stepped], by*step.scale[s.Row]*s.By, b[s.Value*Stepped:][:Stepped])
+			kernel.Axpy64(w.next[(stages*s.Row+stage)*Stepped:][:Stepped], by*step.load[s.Row]*s.By, b[s.Value*Stepped:][:Stepped])
 		}
 	})
 }
@@ -317,14 +340,26 @@ func (r *Radau) Apply(w *Stepping, transposed bool, load, store Slices) {
 // march goes from w.y, whose values are those at the first time, to all others; force adds to w.next what rows are to be at a stage, of their value at a time, times a factor.
 func (r *Radau) march(w *Stepping, base []float64, store Slices, force func(stage, node int, by float64, step *radauStep)) {
 	width := r.Points * Stepped
-	r.hand(w, base, 0, store)
+	for c, order := range r.Orders {
+		if order > 0 {
+			r.hand(w, base, c, 0, store)
+		}
+	}
 	if step := r.begin; step != nil {
 		step.predict.multiply(w.next, w.y)
 		for i := range stages {
 			force(i, 0, 1, step)
 		}
 		step.solve(w.next, w.field, false)
-		r.handAlgebraic(w, base, 0, store)
+		for c, order := range r.Orders {
+			if order > 0 {
+				continue
+			}
+			if r.rates[c] > 0 {
+				r.last(w, c, w.y[r.first[c]*width:][:width])
+			}
+			r.hand(w, base, c, 0, store)
+		}
 	}
 	for time := 1; time < r.Times; time++ {
 		step := r.steps[time-1]
@@ -338,13 +373,13 @@ func (r *Radau) march(w *Stepping, base []float64, store Slices, force func(stag
 			}
 		}
 		step.solve(w.next, w.field, false)
-		for c, order := range r.Orders {
+		for c, order := range r.rates {
+			if order == 0 {
+				continue
+			}
 			y := w.y[r.first[c]*width:]
 			for p := range r.Points {
 				z := w.next[stages*r.Columns[c*r.Points+p]*Stepped:][:stages*Stepped]
-				if order == 0 {
-					continue
-				}
 				u := y[p*Stepped:][:Stepped]
 				if order == 2 {
 					v := y[width+p*Stepped:][:Stepped]
@@ -356,37 +391,28 @@ func (r *Radau) march(w *Stepping, base []float64, store Slices, force func(stag
 				kernel.Add64(u, u, z[(stages-1)*Stepped:])
 			}
 		}
-		r.hand(w, base, time, store)
-		r.handAlgebraic(w, base, time, store)
-	}
-}
-
-// hand gives the values in y to store, with those of the base.
-func (r *Radau) hand(w *Stepping, base []float64, time int, store Slices) {
-	for c, order := range r.Orders {
-		if order > 0 {
-			values := w.field[:r.Points*Stepped]
-			copy(values, w.y[r.first[c]*r.Points*Stepped:])
-			r.give(values, base, c, time, store)
+		for c := range r.rates {
+			r.hand(w, base, c, time, store)
 		}
 	}
 }
 
-// handAlgebraic is hand for unknowns without a derivative in time, whose values are those at the last stage in w.next.
-func (r *Radau) handAlgebraic(w *Stepping, base []float64, time int, store Slices) {
-	for c, order := range r.Orders {
-		if order > 0 {
-			continue
-		}
-		values := w.field[:r.Points*Stepped]
-		for p := range r.Points {
-			copy(values[p*Stepped:][:Stepped], w.next[(stages*r.Columns[c*r.Points+p]+stages-1)*Stepped:])
-		}
-		r.give(values, base, c, time, store)
+// last copies the values of an unknown at the last stage.
+func (r *Radau) last(w *Stepping, unknown int, to []float64) {
+	for p := range r.Points {
+		copy(to[p*Stepped:][:Stepped], w.next[(stages*r.Columns[unknown*r.Points+p]+stages-1)*Stepped:])
 	}
 }
 
-func (r *Radau) give(values, base []float64, unknown, time int, store Slices) {
+// hand gives the values of an unknown, of the state or, without a derivative in time, of the last stage, to store, with those of the base.
+func (r *Radau) hand(w *Stepping, base []float64, unknown, time int, store Slices) {
+	width := r.Points * Stepped
+	values := w.field[:width]
+	if r.rates[unknown] > 0 {
+		copy(values, w.y[r.first[unknown]*width:])
+	} else {
+		r.last(w, unknown, values)
+	}
 	if base != nil {
 		addToAll(values, base[unknown*r.Points:][:r.Points], 1)
 	}
@@ -400,7 +426,7 @@ func (r *Radau) backward(w *Stepping) {
 	for time := r.Times - 1; time > 0; time-- {
 		step := r.steps[time-1]
 		g := w.b[time*all:]
-		for c, order := range r.Orders {
+		for c, order := range r.rates {
 			y := w.y[r.first[c]*width:]
 			for p := range r.Points {
 				of := g[c*width+p*Stepped:][:Stepped]
@@ -437,8 +463,13 @@ func (r *Radau) backward(w *Stepping) {
 		clear(w.next)
 		for c, order := range r.Orders {
 			for p := range r.Points {
-				if order == 0 {
-					copy(w.next[(stages*r.Columns[c*r.Points+p]+stages-1)*Stepped:][:Stepped], w.b[c*width+p*Stepped:])
+				if order > 0 {
+					continue
+				}
+				last := w.next[(stages*r.Columns[c*r.Points+p]+stages-1)*Stepped:][:Stepped]
+				copy(last, w.b[c*width+p*Stepped:])
+				if r.rates[c] > 0 {
+					kernel.Add64(last, last, w.y[r.first[c]*width+p*Stepped:])
 				}
 			}
 		}
@@ -456,7 +487,7 @@ func (r *Radau) forceTransposed(w *Stepping, stage, time int, by float64, step *
 	}
 	b := w.bbar[time*len(r.Columns)*Stepped:]
 	for _, s := range r.Sources {
-		kernel.Axpy64(b[s.Value*Stepped:][:Stepped], by*step.scale[s.Row]*s.By, w.next[(stages*s.Row+stage)*Stepped:][:Stepped])
+		kernel.Axpy64(b[s.Value*Stepped:][:Stepped], by*step.load[s.Row]*s.By, w.next[(stages*s.Row+stage)*Stepped:][:Stepped])
 	}
 }
 
@@ -481,7 +512,7 @@ func (r *Radau) Begin(w *Stepping, y []float64, store Slices) {
 			return
 		}
 		for row, v := range r.Data[node*rows:][:rows] {
-			v *= by * step.scale[row]
+			v *= by * step.load[row]
 			at := (*[Stepped]float64)(w.next[(stages*row+stage)*Stepped:])
 			for j := range at {
 				at[j] += v
@@ -492,7 +523,11 @@ func (r *Radau) Begin(w *Stepping, y []float64, store Slices) {
 
 // Of implements LinearSolver.
 func (r *Radau) Of(y []float64, unknown int) []float64 {
-	return y[r.first[unknown]*r.Points:][:r.Orders[unknown]*r.Points]
+	first := 0
+	for _, order := range r.Orders[:unknown] {
+		first += order
+	}
+	return y[first*r.Points:][:r.Orders[unknown]*r.Points]
 }
 
 // Work implements LinearSolver.

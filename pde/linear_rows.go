@@ -32,6 +32,8 @@ type LinearRows struct {
 	parts   []*linearRows
 	columns []int            // (C, points of a slice): where the matrix has a value
 	entries []grid.RateEntry // of it
+	starts  []grid.RateEntry // as a Radau has them
+	ones    int              // the slope that is 1
 	sources []grid.Source    // without By, which is of a sample
 	sets    []int            // of each source, among those that have some
 	count   int              // of these
@@ -139,6 +141,11 @@ func (s *System) NewLinearRows() (*LinearRows, error) {
 	}
 	l.enter()
 	l.findSources()
+	if !p.Steady {
+		if err := l.start(); err != nil {
+			return nil, err
+		}
+	}
 	return l, nil
 }
 
@@ -182,7 +189,7 @@ func (l *LinearRows) rows(set *RowSet) (*linearRows, error) {
 		case t < len(p.Unknowns):
 		case edge:
 			return nil, fmt.Errorf("%s is taken at an end of %s", term.Name, p.Axes[0].Name)
-		case rate > p.timeOrder(s.Terms[t].Of):
+		case rate > max(1, p.timeOrder(s.Terms[t].Of)):
 			return nil, fmt.Errorf("%s is of higher order along %s than the residual has", term.Name, p.Axes[0].Name)
 		case rate > 0:
 			term.Factors = slices.DeleteFunc(slices.Clone(term.Factors), func(f Factor) bool { return f.Axis == p.Axes[0].Name })
@@ -307,7 +314,38 @@ func (l *LinearRows) enter() {
 		})
 		first += len(r.ops) * len(r.nodes)
 	}
+	l.ones = first
 	slices.SortStableFunc(l.entries, func(a, b grid.RateEntry) int { return cmp.Compare(a.Row, b.Row) })
+}
+
+// start finds what holds at the first time in the place of conditions with the rate of an unknown that begins with nothing: the unknown whose residual makes room
+// for the condition stays what it is, so that others follow from it.
+func (l *LinearRows) start() error {
+	p, n := l.system.Problem, l.size()
+	owners := p.owners()
+	taken := map[int]bool{} // values
+	for _, r := range l.parts {
+		moves := false
+		for j, t := range r.Set.Terms {
+			moves = moves || r.rates[j] > 0 && p.timeOrder(l.system.Terms[t].Of) == 0
+		}
+		if !moves {
+			continue
+		}
+		for i, q := range r.nodes {
+			at := slices.IndexFunc(owners, func(c int) bool {
+				return p.timeOrder(c) > 0 && !taken[c*n+q] && !slices.Contains(l.parts[slices.Index(owners, c)].nodes, q)
+			})
+			if at < 0 {
+				return fmt.Errorf("%s: no equation with a derivative in time makes room for a condition with one that the equations lack", r.Set.Name)
+			}
+			value := owners[at]*n + q
+			taken[value] = true
+			l.starts = append(l.starts, grid.RateEntry{Row: r.rows[i], Value: value, Rate: 1, Slope: l.ones, By: 1})
+		}
+	}
+	slices.SortFunc(l.starts, func(a, b grid.RateEntry) int { return cmp.Compare(a.Row, b.Row) })
+	return nil
 }
 
 // findSources gives residuals what the network proposes for their own unknown as a source, and conditions that are not linear what it proposes for
@@ -317,7 +355,7 @@ func (l *LinearRows) findSources() {
 	owners := p.owners()
 	for k, r := range l.parts {
 		rows := p.rowsOf(r.Set.Name)
-		if r.Set.Kind != ResidualRows && p.linearIn(rows.Expr) {
+		if r.Set.Kind != ResidualRows && p.Affine(rows.Expr) {
 			continue
 		}
 		of := 0
@@ -373,6 +411,9 @@ func (l *LinearRows) solve(sample []float64) error {
 			}
 		}
 	}
+	for t := range slopes {
+		slopes[t] = append(slopes[t], 1)
+	}
 	same := l.slopes != nil && slices.EqualFunc(slopes, l.slopes, slices.Equal)
 	l.slopes = slopes
 	if l.begins == nil {
@@ -380,7 +421,7 @@ func (l *LinearRows) solve(sample []float64) error {
 	}
 	if !same {
 		p := l.system.Problem
-		r := &grid.Radau{Times: l.times, Points: l.size(), Step: l.system.Grid.Axes[0].Step(), Columns: l.columns, Entries: l.entries, Slopes: slopes}
+		r := &grid.Radau{Times: l.times, Points: l.size(), Step: l.system.Grid.Axes[0].Step(), Columns: l.columns, Entries: l.entries, Starts: l.starts, Slopes: slopes}
 		for c := range p.Unknowns {
 			r.Orders = append(r.Orders, p.timeOrder(c))
 		}

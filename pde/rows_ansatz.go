@@ -32,7 +32,7 @@ func (p *Problem) rowsMet(unknown int) (names []string) {
 			rate, _ := t.inTime(p.Axes[0].Name)
 			return rate > 0 && c.Expr.DependsOn(t.Name)
 		}))
-		if of := p.unknownsOf(c.Expr); !moves && len(of) > 0 && slices.Min(of) == unknown && p.linearIn(c.Expr) {
+		if of := p.unknownsOf(c.Expr); !moves && len(of) > 0 && slices.Min(of) == unknown && p.Affine(c.Expr) {
 			names = append(names, c.Name)
 		}
 	}
@@ -48,8 +48,8 @@ func (p *Problem) valueNames() []string {
 	return names
 }
 
-// linearIn reports whether an expression is affine in unknowns and their terms, by factors that may be inputs.
-func (p *Problem) linearIn(e *expr.Expr) bool {
+// Affine reports whether an expression is affine in unknowns and their terms, by factors that may be inputs.
+func (p *Problem) Affine(e *expr.Expr) bool {
 	names := p.valueNames()
 	return !e.Jumps(names) && !slices.ContainsFunc(names, func(name string) bool { return slices.ContainsFunc(names, e.Diff(name).DependsOn) })
 }
@@ -68,7 +68,7 @@ func (p *Problem) RowsChange() bool {
 // AllLinear reports whether all rows are affine in unknowns and their terms.
 func (p *Problem) AllLinear() bool {
 	for _, r := range slices.Concat(p.Residuals, p.Conditions) {
-		if !p.linearIn(r.Expr) {
+		if !p.Affine(r.Expr) {
 			return false
 		}
 	}

@@ -252,7 +252,7 @@ func TestSteppedRefused(t *testing.T) {
 	}
 }
 
-// firstStepper is that of a problem whose inputs are 1.5, or why there is none.
+// firstStepper is that of a problem whose inputs are 1.5, or why there is nother.
 func firstStepper(text string) (grid.LinearSolver, error) {
 	p, err := Load("a.yaml", []byte(text))
 	if err != nil {
@@ -297,7 +297,7 @@ func TestSteppedSamples(t *testing.T) {
 
 // The transpose of Apply is its transpose where ends absorb, and where they leak.
 func TestSteppedTransposed(t *testing.T) {
-	for name, text := range map[string]string{"absorbing": absorbing, "leaky": leaky, "clamped": clamped, "reacting": reacting} {
+	for name, text := range map[string]string{"absorbing": absorbing, "leaky": leaky, "clamped": clamped, "reacting": reacting, "relaxing": relaxing} {
 		t.Run(name, func(t *testing.T) {
 			s, rows := stepped(t, text)
 			stepper, err := rows.For(slices.Repeat([]float64{1.5}, s.InputSize()))
@@ -415,6 +415,43 @@ func TestSteppedAlgebraic(t *testing.T) {
 	}
 	if begun := field[s.Grid.Size()+s.SliceSize()/2]; math.Abs(begun+0.39*math.Sin(1.5)) > 0.01 {
 		t.Errorf("begins with %g in the middle, want %g", begun, -0.39*math.Sin(1.5))
+	}
+}
+
+const relaxing = `
+name: relaxing
+unknown: [u, w]
+axes:
+  t: {range: [0, 0.5], points: 21, boundary: nodes}
+  x: {range: [0, 1], points: 17, boundary: nodes}
+terms:
+  u_t: {of: u, axis: t, derivative: 1}
+  w_t: {of: w, axis: t, derivative: 1}
+  u_x: {of: u, axis: x, derivative: 1}
+  w_x: {of: w, axis: x, derivative: 1}
+residual:
+  heat: {expression: u_t - w_x}
+  flux: {expression: w - 0.1*u_x}
+conditions:
+  initial: {kind: initial, at: {t: low}, expression: u - 1 - x}
+  closed: {at: {x: low}, expression: w}
+  lagging: {at: {x: high}, expression: 0.3*w_t + w + u - 2}
+ansatz:
+  u: {offset: 1 + x, duhamel: rows}
+  w: {duhamel: rows}
+`
+
+// The rate of an unknown without one in the equations, at a wall, is that of what they give it, and it begins so.
+func TestSteppedRateOfAlgebraic(t *testing.T) {
+	s, _ := stepped(t, relaxing)
+	field := make([]float64, s.FieldSize())
+	s.Offset(field, make([]float64, s.InputSize()))
+	other, _ := stepped(t, strings.NewReplacer("0.3*w_t", "0.03*u_xt", "  w_t: {of: w, axis: t, derivative: 1}", "  u_xt: {of: u, factors: [{axis: x, derivative: 1}, {axis: t, derivative: 1}]}").Replace(relaxing))
+	want := make([]float64, other.FieldSize())
+	other.Offset(want, make([]float64, other.InputSize()))
+	check.Close(t, field, want, 1e-6, 1e-6)
+	if begun := field[s.Grid.Size()+s.SliceSize()-1]; math.Abs(begun-0.1) > 1e-5 {
+		t.Errorf("the flux begins with %g at the wall that lags, want 0.1", begun)
 	}
 }
 
