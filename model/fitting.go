@@ -114,7 +114,35 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 	for i, of := range ofs {
 		f.units[i] *= f.scales[0] / f.scales[of]
 	}
+	f.respond(sys, u0)
 	return f, nil
+}
+
+// respond makes the unit of rows what they make of fields where these are solutions of the linear part of the rows, relative to the scales.
+func (f *fitting) respond(sys *pde.System, u0 []float64) {
+	if !f.problem.Unknowns[0].Ansatz.ByRows {
+		return
+	}
+	rows, err := sys.NewLinearRows()
+	if err != nil {
+		return
+	}
+	responses, err := rows.Responses(u0)
+	if err != nil {
+		return
+	}
+	for i, name := range f.names {
+		if responses[name] == nil {
+			continue
+		}
+		sum := 0.0
+		for c, rms := range responses[name] {
+			sum += rms * rms / (f.scales[c] * f.scales[c])
+		}
+		if unit := f.scales[0] * math.Sqrt(sum/float64(len(f.scales))); unit > 0 && !math.IsInf(unit, 0) {
+			f.units[i] = unit
+		}
+	}
 }
 
 // smooth finds the lengths of S from the slopes of a residual's rows by their terms: λ^d is smoothing times the factor of the

@@ -30,7 +30,7 @@ func (p *Problem) leaveWalls() {
 			}
 			var both [2]int
 			for end, name := range []string{"low", "high"} {
-				held := p.held(axis.Name, name)
+				held := p.held(axis.Name, name, owner)
 				for u := range p.Unknowns {
 					if p.gives(u, axis.Name, owner, held) == i {
 						both[end] += held[u]
@@ -85,12 +85,13 @@ func (p *Problem) leaveCorners() {
 	if p.surplus() <= 0 {
 		return
 	}
+	owner := p.owners()
 	held := map[string][2][]int{}
 	for a, axis := range p.Axes {
 		if axis.Boundary == grid.Periodic || a == 0 && !p.Steady {
 			continue
 		}
-		held[axis.Name] = [2][]int{p.held(axis.Name, "low"), p.held(axis.Name, "high")}
+		held[axis.Name] = [2][]int{p.held(axis.Name, "low", owner), p.held(axis.Name, "high", owner)}
 	}
 	before := make([]map[string][2]int, len(p.Conditions))
 	for i := range p.Conditions {
@@ -109,8 +110,10 @@ func (p *Problem) leaveCorners() {
 			if _, stated := c.Skip[axis.Name]; stated || !is {
 				continue
 			}
+			another := p.Holds(*c)
+			moved := another >= 0 && !p.Concerns(*c, another)
 			for u := range p.Unknowns {
-				if both := [2]int{ends[0][u], ends[1][u]}; both != [2]int{} && p.Concerns(*c, u) {
+				if both := [2]int{ends[0][u], ends[1][u]}; both != [2]int{} && (moved && u == another || !moved && p.Concerns(*c, u)) {
 					skip[axis.Name] = both
 				}
 			}
@@ -124,29 +127,73 @@ func (p *Problem) leaveCorners() {
 	}
 }
 
-// held is the number of conditions on the whole of an end of an axis by the unknown that they hold: the one they contain or,
-// of several, the one held by the fewest there and, in time, of these at the other end.
-func (p *Problem) held(axis, end string) []int {
+// held is the number of conditions on the whole of an end of an axis by the unknown that they hold (holds).
+func (p *Problem) held(axis, end string, owner []int) []int {
+	held := make([]int, len(p.Unknowns))
+	for _, u := range p.holds(axis, end, owner) {
+		held[u]++
+	}
+	return held
+}
+
+// Holds is the unknown that a condition on the whole of an end of an axis holds: the one whose equation has no row there; -1 of other rows.
+func (p *Problem) Holds(r Rows) int {
+	for axis, end := range r.At {
+		for i, u := range p.holds(axis, end, p.owners()) {
+			if p.Conditions[i].Name == r.Name {
+				return u
+			}
+		}
+	}
+	return -1
+}
+
+// holds is the unknown that each condition on the whole of an end of an axis holds, by its place in Conditions: the one it contains or, of several, the one held
+// by the fewest there and, in time, of these at the other end. Of more conditions than half the order of an unknown's derivatives along the axis one with a
+// derivative holds another unknown, that its equation contains and nothing else holds: a velocity at a wall holds the vorticity beside a stream function.
+func (p *Problem) holds(axis, end string, owner []int) map[int]int {
+	holds := map[int]int{}
 	held, beyond := make([]int, len(p.Unknowns)), make([]int, len(p.Unknowns))
-	var shared [][]int
-	for _, c := range p.Conditions {
+	var shared []int
+	for i, c := range p.Conditions {
 		if c.Kind != BoundaryRows || len(c.At) != 1 || c.At[axis] == "" {
 			continue
 		}
 		of := p.unknownsOf(c.Expr)
 		switch {
 		case len(of) == 1 && c.At[axis] == end:
+			holds[i] = of[0]
 			held[of[0]]++
 		case len(of) == 1 && !p.Steady:
 			beyond[of[0]]++
 		case len(of) > 1 && c.At[axis] == end:
-			shared = append(shared, of)
+			shared = append(shared, i)
 		}
 	}
-	for _, of := range shared {
-		held[slices.MinFunc(of, func(a, b int) int { return cmp.Or(held[a]-held[b], beyond[a]-beyond[b]) })]++
+	for _, i := range shared {
+		holds[i] = slices.MinFunc(p.unknownsOf(p.Conditions[i].Expr), func(a, b int) int { return cmp.Or(held[a]-held[b], beyond[a]-beyond[b]) })
+		held[holds[i]]++
 	}
-	return held
+	if owner == nil {
+		return holds
+	}
+	for u := range held {
+		most := (p.Highest(u, p.Axis(axis)) + 1) / 2
+		equation := p.Residuals[slices.Index(owner, u)]
+		other := -1
+		for v, n := range held {
+			if n == 0 && other < 0 && p.Highest(v, p.Axis(axis)) > 0 && p.Concerns(equation, v) {
+				other = v
+			}
+		}
+		for i, c := range p.Conditions {
+			if of, ok := holds[i]; ok && of == u && most > 0 && held[u] > most && other >= 0 && held[other] == 0 && p.HasDerivative(c) {
+				holds[i] = other
+				held[u], held[other] = held[u]-1, 1
+			}
+		}
+	}
+	return holds
 }
 
 // Concerns reports whether rows contain an unknown, by its place in Unknowns, or a term of it.

@@ -156,16 +156,23 @@ func (m *march) begin(inner pde.Problem, axes []grid.Axis, first, walls []pde.Ro
 		})
 	}
 	// Values that initial conditions leave out are those of walls and residuals: of those unknowns, and only then of all.
+	begun := func(f int) bool {
+		return slices.ContainsFunc(first, func(c pde.Rows) bool { return p.Concerns(c, f) })
+	}
 	given := func(r pde.Rows) bool {
 		for f := range p.Unknowns {
-			if p.Concerns(r, f) && !slices.ContainsFunc(first, func(c pde.Rows) bool { return p.Concerns(c, f) }) {
+			if p.Concerns(r, f) && !begun(f) {
 				return false
 			}
 		}
 		return true
 	}
+	holds := func(r pde.Rows) bool {
+		of := p.Holds(r)
+		return given(r) || of >= 0 && begun(of)
+	}
 	left := slices.DeleteFunc(m.instant(slices.Concat(walls, p.Residuals)), rated)
-	for _, more := range [][]pde.Rows{nil, slices.DeleteFunc(slices.Clone(left), given), left} {
+	for _, more := range [][]pde.Rows{nil, slices.DeleteFunc(slices.Clone(left), holds), slices.DeleteFunc(slices.Clone(left), given), left} {
 		at := m.instant(slices.Concat(first, more))
 		for i := range at {
 			if m.second {
