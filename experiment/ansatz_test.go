@@ -211,14 +211,14 @@ reference: {solver: discrete}
 	}
 }
 
-// Rows without a derivative in time keep the first time, which the others leave out.
+// Rows without a derivative in time keep the first time, which the others leave out, and walls of what moves where the file does not say.
 func TestWithFirstRows(t *testing.T) {
 	src := []byte(`
 name: pair
 unknown: [u, w]
 axes:
   t: {range: [0, 1], points: 9, boundary: nodes}
-  x: {range: [0, 1], points: 9, boundary: periodic}
+  x: {range: [0, 1], points: 9, boundary: nodes}
 terms:
   u_t: {of: u, axis: t, derivative: 1}
   w_x: {of: w, axis: x, derivative: 1}
@@ -228,8 +228,10 @@ residual:
   flux: {expression: w - u_x}
 conditions:
   start: {at: {t: low}, expression: u - u0}
+  warm: {at: {x: low}, expression: u + u_x}
+  closed: {at: {x: high}, expression: w}
 initial:
-  u: {distribution: random-series, series: periodic, parameters: {modes: 2}}
+  u: {distribution: random-series, series: sine, parameters: {modes: 2}}
 `)
 	p, err := pde.Load("a.yaml", src)
 	if err != nil {
@@ -245,5 +247,8 @@ initial:
 	}
 	if moves, flux := q.Residuals[0].Skip["t"], q.Residuals[1].Skip["t"]; moves[0] != 1 || flux[0] != 0 {
 		t.Errorf("leaves out %v and %v", moves, flux)
+	}
+	if warm, closed := q.Conditions[1].Skip["t"], q.Conditions[2].Skip["t"]; warm[0] != 1 || closed[0] != 0 {
+		t.Errorf("walls leave out %v and %v", warm, closed)
 	}
 }

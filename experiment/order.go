@@ -73,9 +73,25 @@ func (d *draft) holdAtStart(ctx context.Context, o Options) error {
 	return nil
 }
 
-// withFirstRows is a PDE file whose residuals leave out the first times, so many; those without a derivative in time, which hold also there, none.
+// withFirstRows is a PDE file whose residuals leave out the first times, so many, and with some its conditions at walls too, where the file does not say; those
+// without a derivative in time, which hold also there, none.
 func withFirstRows(src []byte, p *pde.Problem, first int) ([]byte, error) {
 	time := p.Axes[0].Name
+	orders := discrete.TimeOrders(p)
+	for _, c := range p.Conditions {
+		_, stated := c.Skip[time]
+		moves := true
+		for u, order := range orders {
+			moves = moves && (order > 0 || !p.Concerns(c, u))
+		}
+		if first == 0 || stated || c.Kind != pde.BoundaryRows || c.At[time] != "" || !moves {
+			continue
+		}
+		var err error
+		if src, err = config.Set(src, fmt.Sprintf("conditions.%s.rows.%s=[%d, 0]", c.Name, time, first)); err != nil {
+			return nil, err
+		}
+	}
 	for _, r := range p.Residuals {
 		skip, stated := r.Skip[time]
 		moves := slices.ContainsFunc(p.Terms, func(t pde.Term) bool {
@@ -127,7 +143,7 @@ func (d *draft) leaveStart(ctx context.Context, start float64) error {
 		}
 		if before > reachedFloor && floor < lowerFloor*before {
 			d.src, d.p = text, q
-			d.added = append(d.added, fmt.Sprintf("changed rows of the residual: without the first %s, at which solutions leave %s of their rate on this grid; floor_error falls from %s to %s",
+			d.added = append(d.added, fmt.Sprintf("changed rows of the residual and of walls: without the first %s, at which solutions leave %s of their rate on this grid; floor_error falls from %s to %s",
 				q.Axes[0].Name, words.Percent(start), words.Percent(before), words.Percent(floor)))
 			return nil
 		}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -315,6 +316,36 @@ initial:
 	}
 	if again, err := LoadSpec("again.yaml", src); err != nil || again.fitted() != nil || !maps.Equal(again.Network.Scales, s.Network.Scales) {
 		t.Errorf("read again: %v", err)
+	}
+}
+
+// Where fields are solutions of the linear part of rows several residuals count by what they make of fields there, whatever their own weights and factors.
+func TestFitResponses(t *testing.T) {
+	const pair = `name: pair
+unknown: [u, w]
+axes:
+  t: {range: [0, 1], points: 17, boundary: nodes}
+  x: {range: [0, 1], points: 9, boundary: nodes}
+terms:
+  u_t: {of: u, axis: t, derivative: 1}
+residual:
+  decay: {expression: u_t + 100*u}
+  same: {expression: 4*w - 2*u}
+conditions:
+  start: {kind: initial, at: {t: low}, expression: u - 1}
+ansatz: {u: {offset: 1, duhamel: rows}, w: {duhamel: rows}}
+`
+	ratio := func(problem string) float64 {
+		s, _ := fittedTo(t, problem, "problem: a\n")
+		return s.Constraint.Weights["decay"] / s.Constraint.Weights["same"]
+	}
+	// Far from the start u is 1/100 of what decays, and w half of that; w is a quarter of what it is to be.
+	want := math.Hypot(0.01, 0.005) / 0.25
+	if got := ratio(pair); math.Abs(got/want-1) > 0.05 {
+		t.Errorf("weights have a ratio of %g, want %g", got, want)
+	}
+	if got := ratio(strings.Replace(pair, "4*w - 2*u", "(4*w - 2*u)/7, weight: 1 + t", 1)); math.Abs(got/(want/7*math.Sqrt(7.0/3))-1) > 0.05 {
+		t.Errorf("with a factor and a weight of its own %g, want %g", got, want/7*math.Sqrt(7.0/3))
 	}
 }
 

@@ -118,9 +118,11 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 	return f, nil
 }
 
-// respond makes the unit of rows what they make of fields where these are solutions of the linear part of the rows, relative to the scales.
+// respond sets the units of several residuals by what their rows make of fields, relative to the scales, where these are solutions of the linear part of the rows.
+// The geometric mean of the units stays.
 func (f *fitting) respond(sys *pde.System, u0 []float64) {
-	if !f.problem.Unknowns[0].Ansatz.ByRows {
+	residuals := len(f.problem.Residuals)
+	if !f.problem.Unknowns[0].Ansatz.ByRows || residuals < 2 {
 		return
 	}
 	rows, err := sys.NewLinearRows()
@@ -131,17 +133,19 @@ func (f *fitting) respond(sys *pde.System, u0 []float64) {
 	if err != nil {
 		return
 	}
-	for i, name := range f.names {
-		if responses[name] == nil {
-			continue
+	units, mean := make([]float64, residuals), 0.0 // of logarithms of the changes
+	for i := range units {
+		for c, rms := range responses[f.names[i]] {
+			units[i] += rms * rms / (f.scales[c] * f.scales[c])
 		}
-		sum := 0.0
-		for c, rms := range responses[name] {
-			sum += rms * rms / (f.scales[c] * f.scales[c])
-		}
-		if unit := f.scales[0] * math.Sqrt(sum/float64(len(f.scales))); unit > 0 && !math.IsInf(unit, 0) {
-			f.units[i] = unit
-		}
+		units[i] = math.Sqrt(units[i])
+		mean += math.Log(f.units[i]/units[i]) / float64(residuals)
+	}
+	if math.IsNaN(mean) || math.IsInf(mean, 0) {
+		return
+	}
+	for i, unit := range units {
+		f.units[i] = unit * math.Exp(mean)
 	}
 }
 

@@ -27,23 +27,24 @@ var _ = [1]int{}[grid.Stepped-band.Many] // as many functions at once in both
 // A LinearRows makes a grid.LinearSolver of the linear part of the rows: of a steady problem about zero, in time about what fields begin with, at all times. It belongs
 // to one caller at a time.
 type LinearRows struct {
-	system  *System
-	times   int // of the solver: slices that rows are of, 1 of a steady problem
-	parts   []*linearRows
-	columns []int            // (C, points of a slice): where the matrix has a value
-	entries []grid.RateEntry // of it
-	starts  []grid.RateEntry // as a Radau has them
-	ones    int              // the slope that is 1
-	sources []grid.Source    // without By, which is of a sample
-	sets    []int            // of each source, among those that have some
-	count   int              // of these
-	begins  *RowEvaluator
-	base    []float64   // (C, P): what rows are linearised about
-	sample  []float64   // of the last call of For, which was not in vain
-	slopes  [][]float64 // by time: those that the solver is of
-	radau   *grid.Radau
-	direct  *grid.Direct
-	matrix  *band.Matrix // of direct
+	system   *System // all of whose rows count alike
+	weighted *System
+	times    int // of the solver: slices that rows are of, 1 of a steady problem
+	parts    []*linearRows
+	columns  []int            // (C, points of a slice): where the matrix has a value
+	entries  []grid.RateEntry // of it
+	starts   []grid.RateEntry // as a Radau has them
+	ones     int              // the slope that is 1
+	sources  []grid.Source    // without By, which is of a sample
+	sets     []int            // of each source, among those that have some
+	count    int              // of these
+	begins   *RowEvaluator
+	base     []float64   // (C, P): what rows are linearised about
+	sample   []float64   // of the last call of For, which was not in vain
+	slopes   [][]float64 // by time: those that the solver is of
+	radau    *grid.Radau
+	direct   *grid.Direct
+	matrix   *band.Matrix // of direct
 }
 
 // linearRows are those of a residual or of a condition at a wall.
@@ -98,12 +99,13 @@ func (s *System) NewLinearRows() (*LinearRows, error) {
 	if s.Slab != nil {
 		return nil, errors.New("slabs divide time, and each value wants all times before it")
 	}
+	weighted := s
 	s, err := s.unweighted()
 	if err != nil {
 		return nil, err
 	}
 	p := s.Problem
-	l := &LinearRows{system: s, times: 1, base: make([]float64, s.FieldSize())}
+	l := &LinearRows{system: s, weighted: weighted, times: 1, base: make([]float64, s.FieldSize())}
 	values, axes, where := s.FieldSize(), s.Grid.Axes, ""
 	if !p.Steady {
 		if err := p.linearDomain(); err != nil {
@@ -551,9 +553,17 @@ func (l *LinearRows) Responses(sample []float64) (map[string][]float64, error) {
 		if first == len(l.sets) || l.sources[first].Row != r.rows[0] {
 			continue // without a source
 		}
+		slopes := func(values *RowValues) (square float64) {
+			for _, slope := range values.Eval(1, l.base, sample)[1:] {
+				square += kernel.SumSquares64(slope)
+			}
+			return square
+		}
+		set := l.weighted.Set(r.Set.Name)
+		weight := math.Sqrt(slopes(l.weighted.NewRowValues(set, set.Points)) / slopes(r.RowValues))
 		rms := l.response(l.sets[first], with)
 		for c := range rms {
-			rms[c] = math.Sqrt(rms[c])
+			rms[c] = math.Sqrt(rms[c]) / weight
 		}
 		out[r.Set.Name] = rms
 		first += len(r.nodes)

@@ -455,6 +455,38 @@ func TestSteppedRateOfAlgebraic(t *testing.T) {
 	}
 }
 
+// A row that misses by 1 everywhere makes of a field what L⁻¹ does: here u_t + u = 1 from zero, and w = 1 beside it.
+func TestResponses(t *testing.T) {
+	s, rows := stepped(t, `
+name: decaying
+unknown: [u, w]
+axes:
+  t: {range: [0, 1], points: 21, boundary: nodes}
+  x: {range: [0, 1], points: 9, boundary: nodes}
+terms:
+  u_t: {of: u, axis: t, derivative: 1}
+residual:
+  decay: {expression: u_t + u}
+  same: {expression: 4*w - 2*u, weight: 3}
+conditions:
+  initial: {kind: initial, at: {t: low}, expression: u - 1}
+ansatz:
+  u: {offset: 1, duhamel: rows}
+  w: {duhamel: rows}
+`)
+	got, err := rows.Responses(make([]float64, s.InputSize()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0 // of squares of u
+	for i := range 21 {
+		u := 1 - math.Exp(-float64(i)/20)
+		sum += u * u / 21
+	}
+	check.Close(t, got["decay"], []float64{math.Sqrt(sum), math.Sqrt(sum) / 2}, 1e-6, 1e-6)
+	check.Close(t, got["same"], []float64{0, 0.25 / 3}, 1e-6, 1e-6)
+}
+
 func TestRowsChange(t *testing.T) {
 	for text, want := range map[string]bool{absorbing: false, leaky: false, reacting: true, steadySource: false} {
 		p, err := Load("a.yaml", []byte(text[1:]))

@@ -44,8 +44,18 @@ func (x *Examination) rank(st *state) {
 	var share []float64
 	x.Rank, share = rankOf(rows, size)
 	if free := x.Unknowns - x.Rank; free > 0 {
-		x.Faults = append(x.Faults, fmt.Sprintf("%d of %d values stay free%s", free, x.Unknowns, place(g, share)))
+		x.Faults = append(x.Faults, fmt.Sprintf("%d of %d values stay free%s%s", free, x.Unknowns, place(g, share), moved(st.sys.Problem)))
 	}
+}
+
+// moved says which conditions hold an unknown that they do not contain, which is too few where sides meet.
+func moved(p *pde.Problem) string {
+	for _, c := range p.Conditions {
+		if of := p.Holds(c); of >= 0 && !p.Concerns(c, of) {
+			return fmt.Sprintf("; %s stands for a condition on %s, which where sides meet asks for ghost values (\"Stream function\" in docs/reference/pde-files.md)", c.Name, p.Unknowns[of].Name)
+		}
+	}
+	return ""
 }
 
 // normalise gives a row length 1, false for one that is zero or not finite.

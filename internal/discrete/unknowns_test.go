@@ -359,6 +359,50 @@ conditions: {a: {at: {t: low}, expression: u - u0}, b: {at: {t: low}, expression
 	}
 }
 
+const cavity = `unknown: [w, psi]
+time: none
+axes:
+  y: {range: [0, 1], points: 6, boundary: nodes}
+  x: {range: [0, 1], points: 6, boundary: nodes}
+inputs:
+  U: {distribution: uniform, low: 0.5, high: 1}
+terms:
+  w_x: {of: w, axis: x, derivative: 1}
+  w_y: {of: w, axis: y, derivative: 1}
+  w_xx: {of: w, axis: x, derivative: 2}
+  w_yy: {of: w, axis: y, derivative: 2}
+  psi_x: {of: psi, axis: x, derivative: 1}
+  psi_y: {of: psi, axis: y, derivative: 1}
+  psi_xx: {of: psi, axis: x, derivative: 2}
+  psi_yy: {of: psi, axis: y, derivative: 2}
+residual:
+  vorticity: {expression: psi_y*w_x - psi_x*w_y - (w_xx + w_yy)/50}
+  stream: {expression: psi_xx + psi_yy + w}
+conditions:
+  south: {at: {y: low}, expression: psi}
+  north: {at: {y: high}, expression: psi}
+  west: {at: {x: low}, expression: psi}
+  east: {at: {x: high}, expression: psi}
+  south_slip: {at: {y: low}, expression: psi_y}
+  lid: {at: {y: high}, expression: psi_y - U*16*x^2*(1 - x)^2}
+  west_slip: {at: {x: low}, expression: psi_x}
+  east_slip: {at: {x: high}, expression: psi_x}
+`
+
+// A slope of a stream function that holds the vorticity leaves values free at corners, and is named.
+func TestExamineSlopes(t *testing.T) {
+	p := loadSystem(t, cavity)
+	x, err := Examine(p, func(g *grid.Grid) ([][]float64, error) {
+		return [][]float64{make([]float64, p.InputSize(g)), slices.Repeat([]float64{1}, p.InputSize(g))}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := strings.Join(x.Faults, "\n"); !strings.Contains(text, "8 of 72 values stay free; south_slip stands for a condition on w, which where sides meet asks for ghost values") {
+		t.Errorf("%+v", x)
+	}
+}
+
 // What a system leaves open is counted over all unknowns, and named.
 func TestExamineSystems(t *testing.T) {
 	draw := func(p *pde.Problem) func(g *grid.Grid) ([][]float64, error) {
