@@ -128,8 +128,9 @@ func (d *draft) leaveStart(ctx context.Context, start float64) error {
 	q := loadSound(d.file, text)
 	leaves := err == nil && q != nil
 	if leaves && q.Unknowns[0].Ansatz.ByRows { // steps tie the solution to its beginning
+		said := changedRows(d.p, q, start)
 		d.src, d.p = text, q
-		d.added = append(d.added, fmt.Sprintf("changed rows of the residual: without the first %s, at which solutions leave %s of their rate on this grid", q.Axes[0].Name, words.Percent(start)))
+		d.added = append(d.added, said)
 		return nil
 	}
 	before, err := d.floorOf(ctx, d.p)
@@ -142,14 +143,25 @@ func (d *draft) leaveStart(ctx context.Context, start float64) error {
 			return err
 		}
 		if before > reachedFloor && floor < lowerFloor*before {
+			said := changedRows(d.p, q, start)
 			d.src, d.p = text, q
-			d.added = append(d.added, fmt.Sprintf("changed rows of the residual and of walls: without the first %s, at which solutions leave %s of their rate on this grid; floor_error falls from %s to %s",
-				q.Axes[0].Name, words.Percent(start), words.Percent(before), words.Percent(floor)))
+			d.added = append(d.added, fmt.Sprintf("%s; floor_error falls from %s to %s", said, words.Percent(before), words.Percent(floor)))
 			return nil
 		}
 	}
 	d.warnings = append(d.warnings, unresolvedStart(d.p, start))
 	return nil
+}
+
+// changedRows says which rows of a problem leave out the first time in another one.
+func changedRows(p, without *pde.Problem, start float64) string {
+	time, of := p.Axes[0].Name, "the residual"
+	for i, c := range p.Conditions {
+		if c.Skip[time] != without.Conditions[i].Skip[time] {
+			of = "the residual and of walls"
+		}
+	}
+	return fmt.Sprintf("changed rows of %s: without the first %s, at which solutions leave %s of their rate on this grid", of, time, words.Percent(start))
 }
 
 // solvable reports whether reference solutions can be computed.
