@@ -41,8 +41,8 @@ or for a PDE file of your own, which is copied. A file without a reference gets
 an ansatz gets that which meets the most of its conditions exactly, at the start and
 at walls that agree with it; which stay rows is said. A residual that
 leaves out the first time holds there too, if initial conditions meet those of the
-walls; one that the grid does not resolve there, since they do not, leaves it out if
-that lowers a floor above 1 %. Differences along at most two axes get the orders of accuracy with which
+walls; one that the grid does not resolve there, since they do not, leaves it out, as those
+walls do, if that lowers a floor above 1 %. Differences along at most two axes get the orders of accuracy with which
 the rows' solution is nearest to the reference (floor_error of ` + "`pihc check`" + `), if
 solutions change no more with the grid than before, and those of the rows on it are not
 further from the equation's, and else order 4 or orders in time alone; where it
