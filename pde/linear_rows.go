@@ -11,7 +11,6 @@ import (
 	"pihc/expr"
 	"pihc/grid"
 	"pihc/internal/band"
-	"pihc/internal/kernel"
 )
 
 const (
@@ -56,6 +55,7 @@ type linearRows struct {
 	at    []int        // per row: which of the nodes
 	times []int        // per row
 	rows  []int        // per node: of the matrix
+	set   int          // of its sources; -1 without
 }
 
 // rowEntries visits the entries of a row, with their points.
@@ -358,8 +358,10 @@ func (l *LinearRows) findSources() {
 	for k, r := range l.parts {
 		rows := p.rowsOf(r.Set.Name)
 		if r.Set.Kind != ResidualRows && p.Affine(rows.Expr) {
+			r.set = -1
 			continue
 		}
+		r.set = l.count
 		of := 0
 		for of < len(p.Unknowns)-1 && !p.Concerns(*rows, of) {
 			of++
@@ -495,89 +497,6 @@ func (r *linearRows) continued(values []float64, times int) [][]float64 {
 		}
 	}
 	return all
-}
-
-// scales are the units of the sources of each set, in which 1 makes fields of root mean square 1; with solves the solver that has some sources.
-func (l *LinearRows) scales(with func(sources []grid.Source) grid.LinearSolver) []float64 {
-	by := make([]float64, l.count)
-	for set := range by {
-		sum := 0.0
-		for _, square := range l.response(set, with) {
-			sum += square
-		}
-		by[set] = 1 / math.Sqrt(sum/float64(len(l.system.Problem.Unknowns)))
-	}
-	return by
-}
-
-// response are the mean squares of the unknowns where the sources of a set are 1.
-func (l *LinearRows) response(set int, with func(sources []grid.Source) grid.LinearSolver) []float64 {
-	var own []grid.Source
-	for i, s := range l.sources {
-		if l.sets[i] == set {
-			s.By = 1
-			own = append(own, s)
-		}
-	}
-	solver := with(own)
-	squares := make([]float64, len(l.system.Problem.Unknowns))
-	solver.Apply(solver.NewStepping(), false, func(_, _ int, values []float64) {
-		for i := range values {
-			values[i] = 1
-		}
-	}, func(unknown, _ int, values []float64) {
-		squares[unknown] += kernel.SumSquares64(values) / float64(grid.Stepped*l.system.Grid.Size())
-	})
-	return squares
-}
-
-// Responses are, by the name of a residual or condition that has a source, the root mean squares of the unknowns where fields of the linear part have 1 as that
-// source everywhere, for a sample: how much of a field a row that misses makes.
-func (l *LinearRows) Responses(sample []float64) (map[string][]float64, error) {
-	if _, err := l.For(sample); err != nil {
-		return nil, err
-	}
-	with := func(sources []grid.Source) grid.LinearSolver {
-		if l.radau != nil {
-			r := *l.radau
-			r.Sources = sources
-			return &r
-		}
-		d := *l.direct
-		d.Sources = sources
-		return &d
-	}
-	out := map[string][]float64{}
-	first := 0
-	for _, r := range l.parts {
-		if first == len(l.sets) || l.sources[first].Row != r.rows[0] {
-			continue // without a source
-		}
-		slopes := func(values *RowValues) (square float64) {
-			for _, slope := range values.Eval(1, l.base, sample)[1:] {
-				square += kernel.SumSquares64(slope)
-			}
-			return square
-		}
-		set := l.weighted.Set(r.Set.Name)
-		weight := math.Sqrt(slopes(l.weighted.NewRowValues(set, set.Points)) / slopes(r.RowValues))
-		rms := l.response(l.sets[first], with)
-		for c := range rms {
-			rms[c] = math.Sqrt(rms[c]) / weight
-		}
-		out[r.Set.Name] = rms
-		first += len(r.nodes)
-	}
-	return out, nil
-}
-
-// scaled are the sources in units of their sets.
-func (l *LinearRows) scaled(by []float64) []grid.Source {
-	sources := slices.Clone(l.sources)
-	for i := range sources {
-		sources[i].By = by[l.sets[i]]
-	}
-	return sources
 }
 
 // solveAtOnce makes the solver of a steady problem, with what rows are to be; the matrix may be the same as before.

@@ -149,7 +149,7 @@ func (p *Problem) Holds(r Rows) int {
 }
 
 // holds is the unknown that each condition on the whole of an end of an axis holds, by its place in Conditions: the one it contains or, of several, the one held
-// by the fewest there and, in time, of these at the other end. Of more conditions than half the order of an unknown's derivatives along the axis one with a
+// by the fewest there and, in time, of these at the other end. Of more conditions than half the order of an unknown's derivatives along the axis, if it has none in time, one with a
 // derivative holds another unknown, that its equation contains and nothing else holds: a velocity at a wall holds the vorticity beside a stream function.
 func (p *Problem) holds(axis, end string, owner []int) map[int]int {
 	holds := map[int]int{}
@@ -178,6 +178,9 @@ func (p *Problem) holds(axis, end string, owner []int) map[int]int {
 		return holds
 	}
 	for u := range held {
+		if !p.Steady && p.timeOrder(u) > 0 {
+			continue // its equation makes room for two: a clamped beam with its moment as an unknown
+		}
 		most := (p.Highest(u, p.Axis(axis)) + 1) / 2
 		equation := p.Residuals[slices.Index(owner, u)]
 		other := -1

@@ -59,6 +59,9 @@ func TestRowsAtWalls(t *testing.T) {
 		{"a stream function, whose slope at a wall holds the vorticity", line + "unknown: [w, f]\nterms: {w_t: {of: w, axis: t, derivative: 1}, w_xx: {of: w, axis: x, derivative: 2}, f_x: {of: f, axis: x, derivative: 1}, f_xx: {of: f, axis: x, derivative: 2}}\n" +
 			"residual: {spin: {expression: w_t - w_xx}, stream: {expression: f_xx + w}}\nconditions: {a: {kind: initial, at: {t: low}, expression: w - w0}, b: {at: {x: low}, expression: f_x - t}, c: {at: {x: low}, expression: f}, d: {at: {x: high}, expression: f}, e: {at: {x: high}, expression: w}}\n" +
 			"initial: {w: {distribution: random-sines, low: 0, high: 1}}\n", []skip{{"x": {1, 1}}, {"x": {1, 1}}}},
+		{"a clamped beam beside its moment", line + "unknown: [u, m]\nterms: {u_tt: {of: u, axis: t, derivative: 2}, u_x: {of: u, axis: x, derivative: 1}, u_xx: {of: u, axis: x, derivative: 2}, m_xx: {of: m, axis: x, derivative: 2}}\n" +
+			"residual: {motion: {expression: u_tt + m_xx}, moment: {expression: m - u_xx}}\nconditions: {" + start + ", b: {at: {x: low}, expression: u}, c: {at: {x: high}, expression: u}, d: {at: {x: low}, expression: u_x}, e: {at: {x: high}, expression: u_x}}\n" +
+			"initial: {u: {distribution: random-sines, low: 0, high: 1}}\n", []skip{{"x": {2, 2}}, {}}},
 		{"rates of both in both", line + "unknown: [u, s]\nterms: {u_t: {of: u, axis: t, derivative: 1}, s_t: {of: s, axis: t, derivative: 1}, s_xx: {of: s, axis: x, derivative: 2}, u_xx: {of: u, axis: x, derivative: 2}}\n" +
 			"residual: {both: {expression: s_t + u_t - s_xx}, too: {expression: u_t - 2*s_t - u_xx}}\nconditions: {a: {kind: initial, at: {t: low}, expression: u - u0}, b: {kind: initial, at: {t: low}, expression: s - s0}, c: {at: {x: low}, expression: u}, e: {at: {x: high}, expression: s}}\n" +
 			"initial: {u: {distribution: random-sines, low: 0, high: 1}, s: {distribution: random-sines, low: 0, high: 1}}\n", []skip{{"x": {0, 1}}, {"x": {1, 0}}}},
