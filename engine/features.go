@@ -74,9 +74,9 @@ func (e *cpu[T]) loadInputs(at *slot[T]) {
 			}
 			continue
 		}
-		factor := T(1 / e.InputScales[i])
+		center, factor := e.InputCenters[i], T(1/e.InputScales[i])
 		for p, v := range in.Of(at.inputs) {
-			dst[p] = T(v) * factor
+			dst[p] = T(v-center) * factor
 		}
 		for p := n; p < len(dst); p += n {
 			copy(dst[p:p+n], dst[:n])
@@ -103,7 +103,7 @@ func (e *cpu[T]) loadFeatures(at *slot[T]) {
 		dst, scale := e.inputField(at, len(e.Inputs.Axes)+e.Inputs.Fields+i), f.Scale
 		if f.Unknown >= 0 {
 			for p, v := range e.ownPart(at.corrected.Field[f.Unknown*e.System.Grid.Size():]) {
-				dst[p] = T(v / scale)
+				dst[p] = T((v - f.Center) / scale)
 			}
 			continue
 		}

@@ -24,10 +24,10 @@ type Plan struct {
 	Network  network.Network
 	Inputs   model.Inputs
 	Features []Feature // of Inputs
-	// InputScales are what initial conditions are divided by at the network's input, OutputScales what
+	// InputCenters are subtracted from initial conditions at the network's input, which are then divided by InputScales; OutputScales are what
 	// the outputs for every unknown are multiplied by.
-	InputScales, OutputScales []float64
-	Size                      float64 // of the first unknown
+	InputCenters, InputScales, OutputScales []float64
+	Size                                    float64 // of the first unknown
 	// Last is the constraint of the last pass, by the method; Earlier is that of the passes before it, over
 	// the whole domain. With one pass, or one expert, they are the same.
 	Last, Earlier *constraint.Constraint
@@ -37,12 +37,12 @@ type Plan struct {
 	Corrects bool
 }
 
-// A Feature is an input of the network that is formed of the field to correct and divided by Scale: an Unknown, or
+// A Feature is an input of the network that is formed of the field to correct and divided by Scale: an Unknown less its Center, or
 // else (-1) of a set of Rows a Term, by its place among those of the rows, or else (-1) the residual over its root mean
 // square, which is a Mean over the times up to each or not. Unit is how large the residual is, or that which a Mean is of, where a field is
 // wrong by its Size; 0 if it is no feature.
 type Feature struct {
-	Scale, Unit         float64
+	Scale, Unit, Center float64
 	Unknown, Rows, Term int
 	Mean                bool
 }
@@ -135,13 +135,14 @@ func (e *Plan) scale() {
 	for i := range e.Problem.Initials() {
 		of := slices.IndexFunc(unknowns, func(u pde.Unknown) bool { return u.Initial == i })
 		e.InputScales = append(e.InputScales, network.ScaleOf(unknowns[of].Name))
+		e.InputCenters = append(e.InputCenters, network.Centers[unknowns[of].Name])
 	}
 	for _, u := range unknowns {
 		e.OutputScales = append(e.OutputScales, network.ScaleOf(u.Name)/network.ScaleOf(unknowns[0].Name))
 	}
 	e.Size = network.ScaleOf(unknowns[0].Name)
 	for _, name := range e.Inputs.Features {
-		f := Feature{Scale: network.Features[name], Unknown: slices.Index(e.Problem.UnknownNames(), name), Term: -1}
+		f := Feature{Scale: network.Features[name], Center: network.Centers[name], Unknown: slices.Index(e.Problem.UnknownNames(), name), Term: -1}
 		if f.Unknown < 0 {
 			f.Rows = slices.IndexFunc(residuals, func(set *pde.RowSet) bool {
 				f.Term = slices.IndexFunc(set.Terms, func(t int) bool { return e.System.Terms[t].Name == name })

@@ -130,7 +130,7 @@ func (e *exactAnsatz) find(misfit float64) error {
 		return err
 	}
 	walls := slices.ContainsFunc(e.p.Axes[1:], func(a pde.DomainAxis) bool { return a.Boundary != grid.Periodic })
-	if !e.p.Steady && walls {
+	if !e.p.Steady && (walls || len(e.p.Unknowns) > 1) {
 		if found, err := e.byRows(mostStepped); found || err != nil {
 			return err
 		}

@@ -360,6 +360,9 @@ func (d *draft) unsteady(ctx context.Context, higher, before *pde.Problem) (stri
 	if err != nil || !(nearer.distance < away.distance) {
 		return "", ctx.Err()
 	}
+	if away.distance > 1 {
+		return "with higher ones solutions of the rows on this grid grow without bounds", nil
+	}
 	return fmt.Sprintf("with higher ones solutions of the rows on this grid are %s from those of the equation, not %s", words.Percent(away.distance), words.Percent(nearer.distance)), nil
 }
 

@@ -145,6 +145,9 @@ func (p *Predictions) VerdictLine() string {
 func (r *Run) checkInputs(inputs [][]float64, g *grid.Grid, o *PredictOptions) error {
 	p := r.Problem
 	most := maxInitial * r.Spec.Network.InitialScale
+	for _, center := range r.Spec.Network.Centers {
+		most = max(most, maxInitial*math.Abs(center))
+	}
 	for _, in := range p.Inputs[:max(1, p.Initials())] {
 		most = max(most, maxInitial*math.Abs(in.Sampler.Low), maxInitial*math.Abs(in.Sampler.High))
 	}

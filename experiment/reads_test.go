@@ -105,6 +105,7 @@ var changed = map[string]string{
 	"network.matmul":                 "", // of engine xla alone: cmd/pihc has a script
 	"network.initial_scale":          "network.initial_scale=2",
 	"network.scales":                 "network.scales={u: 2, v: 1}",
+	"network.centers":                "network.centers={u: 2, v: 1}",
 	"network.omit_coordinates":       "network.omit_coordinates=[x]",
 	"network.features":               "network.features={u: 2, v: 1, activator: 1, inhibitor: 1}",
 	"network.passes":                 "network.passes=4",

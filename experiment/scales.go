@@ -6,13 +6,12 @@ import (
 	"math"
 	"strings"
 
-	"pihc/internal/dataset"
 	"pihc/model"
 	"pihc/pde"
 )
 
-// measuredScales is a key of the network with the sizes of the unknowns that no draw says (model.Spec.Unsized): their root mean
-// squares in reference solutions, "" where all are said or nothing can be solved. Weights of rows, inputs and
+// measuredScales are keys of the network with the sizes of the unknowns that no draw says (model.Spec.Unsized), and their centers: model.SizeOf
+// reference solutions, "" where all are said or nothing can be solved. Weights of rows, inputs and
 // outputs of the network follow from them.
 func measuredScales(ctx context.Context, p *pde.Problem, given *givenSizes, o *SizeOptions) (string, error) {
 	if !solvable(p) {
@@ -34,11 +33,13 @@ func measuredScales(ctx context.Context, p *pde.Problem, given *givenSizes, o *S
 		return "", err
 	}
 	o.say("init: looking at the sizes of solutions")
-	squares, count := make([]float64, len(p.Unknowns)), 0.0
+	means, squares, count := make([]float64, len(p.Unknowns)), make([]float64, len(p.Unknowns)), 0.0
 	err = eachReference(ctx, spec, p, g, holdSolver, func(_ string, _, truth []float64) error {
 		for c := range squares {
-			rms := dataset.RootMeanSquare(truth[c*g.Size():][:g.Size()])
-			squares[c] += rms * rms
+			for _, v := range truth[c*g.Size():][:g.Size()] {
+				means[c] += v / float64(g.Size())
+				squares[c] += v * v / float64(g.Size())
+			}
 		}
 		count++
 		return nil
@@ -46,18 +47,27 @@ func measuredScales(ctx context.Context, p *pde.Problem, given *givenSizes, o *S
 	if err != nil {
 		return "", ctx.Err() // that there is no solution others say
 	}
-	var named []string
+	var named, centers []string
 	for _, c := range unsized {
-		if size := math.Sqrt(squares[c] / count); size > 0 && !math.IsInf(size, 0) {
+		size, center := model.SizeOf(means[c]/count, squares[c]/count)
+		if size > 0 && !math.IsInf(size, 0) {
 			named = append(named, fmt.Sprintf("%s: %.2g", p.Unknowns[c].Name, size))
+			if center != 0 {
+				centers = append(centers, fmt.Sprintf("%s: %.3g", p.Unknowns[c].Name, center))
+			}
 		}
 	}
+	var keys string
 	switch {
 	case len(named) == 0:
 		return "", nil
 	case len(p.Unknowns) == 1:
-		return "initial_scale: " + strings.SplitN(named[0], ": ", 2)[1], nil
+		keys = "initial_scale: " + strings.SplitN(named[0], ": ", 2)[1]
 	default:
-		return "scales: {" + strings.Join(named, ", ") + "}", nil
+		keys = "scales: {" + strings.Join(named, ", ") + "}"
 	}
+	if len(centers) > 0 {
+		keys += ", centers: {" + strings.Join(centers, ", ") + "}"
+	}
+	return keys, nil
 }

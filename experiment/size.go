@@ -215,7 +215,7 @@ func measure(ctx context.Context, p *pde.Problem, given *givenSizes, o *SizeOpti
 	}
 	rushed := s.steps < rushedSteps
 	if s.steps = roundDown(max(s.steps, 20)); rushed {
-		s.warnings = append(s.warnings, fmt.Sprintf("a step takes %.2g s: %d of them are few; give it more --minutes, or fewer points in the axes of the PDE file", s.step, s.steps))
+		s.warnings = append(s.warnings, fmt.Sprintf("a step takes %.2g s: %d of them are few; `--minutes %.2g` makes %d, or fewer points in the axes of the PDE file make more", s.step, s.steps, rushedSteps*s.step/60, rushedSteps))
 	}
 	return s, s.timeSolution(p, o)
 }

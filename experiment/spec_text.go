@@ -38,7 +38,7 @@ func (s *sizes) spec(p *pde.Problem) []byte {
 	line("\n# A wider network can do more, and a step takes longer.")
 	scales := ""
 	if s.scales != "" {
-		line("# What is drawn does not say how large some unknowns become: their root mean square in solutions.")
+		line("# What is drawn does not say how large some unknowns become: their sizes in solutions.")
 		scales = ", " + s.scales
 	}
 	line("network: {width: %d, layers: %d%s}", s.width, s.layers, scales)

@@ -66,6 +66,10 @@ var fits = []struct {
 			maps.Copy(sizes, s.Network.Scales)
 			s.Network.Scales = sizes
 		}
+		if centers := f.centered(); len(centers) > 0 {
+			maps.Copy(centers, s.Network.Centers)
+			s.Network.Centers = centers
+		}
 	}},
 	{"network.omit_coordinates", func(s *Spec, f *fitting) { s.Network.OmitCoordinates = f.homogeneous() }},
 	{"network.passes", func(s *Spec, f *fitting) {
@@ -180,7 +184,8 @@ func (s *Spec) Fit(p *pde.Problem) error {
 }
 
 // Unsized returns the unknowns of a problem in time whose size (network.scales) neither the spec nor any draw says, such
-// as velocities that begin at rest: Fit takes 1.
+// as velocities that begin at rest: Fit takes 1. Those that begin with one value, or near one, are among them, since
+// solutions may leave it: Fit takes what draws vary by, or that value.
 func (s *Spec) Unsized(p *pde.Problem) ([]int, error) {
 	if p.Steady {
 		return nil, nil

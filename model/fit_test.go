@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"os"
@@ -211,7 +212,7 @@ conditions:
   start_u: {kind: initial, at: {t: low}, expression: u - u0}
   start_v: {kind: initial, at: {t: low}, expression: v - V}
 initial:
-  u: {distribution: uniform-constant, low: 3, high: 3}
+  u: {distribution: uniform-constant, low: -3, high: 3}
 `
 	load := func(text, spec string) (*Spec, *pde.Problem) {
 		p, err := pde.Load("pair.yaml", []byte(text))
@@ -225,7 +226,7 @@ initial:
 		return s, p
 	}
 	rest := strings.Replace(text, " - V", "", 1)
-	drawn, p := load(strings.Replace(text, " - V", " - v0", 1)+"  v: {distribution: uniform-constant, low: 0.1, high: 0.1}\n", "")
+	drawn, p := load(strings.Replace(text, " - V", " - v0", 1)+"  v: {distribution: uniform-constant, low: -0.1, high: 0.1}\n", "")
 	if unsized, err := drawn.Unsized(p); err != nil || len(unsized) > 0 {
 		t.Errorf("drawn: %v are without a size, %v", unsized, err)
 	}
@@ -236,7 +237,7 @@ initial:
 	if unsized, err := silent.Unsized(p); err != nil || !slices.Equal(unsized, []int{1}) {
 		t.Errorf("%v are without a size, %v", unsized, err)
 	}
-	said, p := load(rest, "network: {scales: {v: 0.1}}\n")
+	said, p := load(rest, fmt.Sprintf("network: {scales: {v: %g}}\n", drawn.Network.Scales["v"]))
 	if unsized, err := said.Unsized(p); err != nil || len(unsized) > 0 {
 		t.Errorf("said: %v are without a size, %v", unsized, err)
 	}
@@ -372,6 +373,51 @@ initial: {distribution: mixture, of: [{distribution: random-series, series: sine
 		misfit, _, err := Misfit(p)
 		if err != nil || (misfit <= 0.01) != compatible {
 			t.Errorf("with %q: misfit %v, %v", other, misfit, err)
+		}
+	}
+}
+
+// Where the origin of an unknown lies makes no difference: a temperature in kelvin has the size, the weights and the features of one in degrees, and a centre.
+func TestFitCentered(t *testing.T) {
+	const text = `name: reaction
+unknown: [c, T]
+axes:
+  t: {range: [0, 4], points: 17, boundary: nodes}
+  x: {range: [0, 1], points: 32, boundary: periodic}
+terms:
+  c_t: {of: c, axis: t, derivative: 1}
+  T_t: {of: T, axis: t, derivative: 1}
+  T_xx: {of: T, axis: x, derivative: 2}
+residual:
+  species: {expression: c_t - 0.1*c - 0.02*(T - ORIGIN)}
+  heat: {expression: T_t - 0.01*T_xx - c}
+conditions:
+  start_c: {kind: initial, at: {t: low}, expression: c - c0}
+  start_T: {kind: initial, at: {t: low}, expression: T - T0}
+ansatz: {c: {offset: c0, multiplier: t}, T: {offset: T0, multiplier: t}}
+initial:
+  c: {distribution: random-series, series: periodic, parameters: {modes: 3}, scale: 0.2}
+  T: {distribution: random-series, series: periodic, parameters: {modes: 3}, scale: 5, offset: ORIGIN}
+`
+	at := func(origin string) *Spec {
+		s, _ := fittedTo(t, strings.ReplaceAll(text, "ORIGIN", origin), "problem: a\n")
+		return s
+	}
+	degrees, kelvin := at("0"), at("300")
+	if want := map[string]float64{"T": 300}; len(degrees.Network.Centers) > 0 || !maps.Equal(kelvin.Network.Centers, want) {
+		t.Errorf("centers %v and %v; want none and %v", degrees.Network.Centers, kelvin.Network.Centers, want)
+	}
+	kelvin.Network.Centers = degrees.Network.Centers
+	if !reflect.DeepEqual(degrees, kelvin) {
+		a, _ := degrees.Encode()
+		b, _ := kelvin.Encode()
+		t.Errorf("in degrees\n%s\nin kelvin\n%s", a, b)
+	}
+	for _, v := range []struct{ mean, square, scale, center float64 }{
+		{0, 4, 2, 0}, {3, 10, 1, 3}, {1, 2, math.Sqrt2, 0}, {3, 9, 3, 0}, // one value says nothing of how it varies
+	} {
+		if scale, center := SizeOf(v.mean, v.square); math.Abs(scale-v.scale) > 1e-9 || center != v.center {
+			t.Errorf("mean %g, mean square %g: %g about %g; want %g about %g", v.mean, v.square, scale, center, v.scale, v.center)
 		}
 	}
 }

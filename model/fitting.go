@@ -32,8 +32,9 @@ const (
 type fitting struct {
 	problem *pde.Problem
 	grid    *grid.Grid
-	scales  []float64            // per unknown: root mean square of initial conditions, or about that of a steady problem's solutions, with two digits
-	unsized []int                // unknowns whose scale is 1 because neither the spec nor a draw says it
+	scales  []float64            // per unknown: SizeOf initial conditions, or about the root mean square of a steady problem's solutions, with two digits
+	centers []float64            // of the same
+	unsized []int                // unknowns whose size neither the spec nor a draw says
 	lengths []map[string]float64 // per unknown, by rough axis: of its S
 	units   []float64            // per set of rows, residuals first: factor to the unit of the first unknown
 	names   []string             // of the sets
@@ -54,19 +55,19 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 	}
 	f := &fitting{problem: p, grid: g, multiplier: largestMultiplier(sys)}
 	u0 := make([]float64, p.InputSize(g))
-	if f.scales, err = drawnScales(sys, u0); err != nil {
+	var drawn []bool
+	if f.scales, f.centers, drawn, err = drawnSizes(sys, u0); err != nil {
 		return nil, err
 	}
 	given := make([]bool, len(p.Unknowns)) // by the spec, where no draw says it
 	for c, u := range p.Unknowns {
-		drawn := f.scales[c] > 0
 		_, named := s.Network.Scales[u.Name]
-		given[c] = !drawn && (named || c == 0 && len(s.unset) > 0 && !slices.Contains(s.unset, "network.initial_scale"))
+		given[c] = !drawn[c] && (named || c == 0 && len(s.unset) > 0 && !slices.Contains(s.unset, "network.initial_scale"))
 		switch {
 		case given[c]:
-			f.scales[c] = s.Network.ScaleOf(u.Name)
-		case !drawn:
-			f.scales[c] = 1
+			f.scales[c], f.centers[c] = s.Network.ScaleOf(u.Name), s.Network.Centers[u.Name]
+		case !drawn[c]:
+			f.scales[c] = cmp.Or(f.scales[c], 1)
 			f.unsized = append(f.unsized, c)
 		}
 	}
@@ -277,24 +278,39 @@ func SmoothLengths(p *pde.Problem) ([]map[string]float64, error) {
 	return f.lengths, nil
 }
 
-// drawnScales are the root mean squares of initial conditions by the unknown, over some draws, 0 where
-// there are none or all are zero; u0 gets the inputs of the last draw.
-func drawnScales(sys *pde.System, u0 []float64) ([]float64, error) {
+const (
+	// mostCentered is how large a mean may be, over what values deviate from it, before they are taken about it.
+	mostCentered = 2
+	// leastAbout is a deviation, over the mean, that is none.
+	leastAbout = 1e-6
+)
+
+// SizeOf is the size of values with a mean and a mean square: their root mean square about 0 or, where they vary little about another centre, as temperatures in kelvin do, about that.
+func SizeOf(mean, square float64) (scale, center float64) {
+	if about := math.Sqrt(max(0, square-mean*mean)); math.Abs(mean) > mostCentered*about && about > leastAbout*math.Abs(mean) {
+		return about, mean
+	}
+	return math.Sqrt(square), 0
+}
+
+// drawnSizes are the SizeOf initial conditions by the unknown, over some draws, 0 where there are none or all are zero, and whether that says how much solutions vary: not
+// where all values are the same, or near a mean. u0 gets the inputs of the last draw.
+func drawnSizes(sys *pde.System, u0 []float64) (scales, centers []float64, say []bool, err error) {
 	p := sys.Problem
-	scales := make([]float64, len(p.Unknowns))
+	scales, centers, say = make([]float64, len(p.Unknowns)), make([]float64, len(p.Unknowns)), make([]bool, len(p.Unknowns))
 	if !p.Drawn() && p.Reference.File == "" {
-		return scales, nil
+		return scales, centers, say, nil
 	}
 	next, err := dataset.NewSampler(p, sys.Grid)
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
 	const draws = 16
-	squares := make([]float64, len(p.Unknowns))
+	squares, means := make([]float64, len(p.Unknowns)), make([]float64, len(p.Unknowns))
 	start := make([]float64, sys.FieldSize())
 	for i := range draws {
 		if err := next(data.SampleRand(1, i), u0); err != nil {
-			return nil, err
+			return nil, nil, nil, err
 		}
 		stated := !p.Steady && p.Initials() == 0 // what unknowns begin with
 		if stated {
@@ -311,16 +327,19 @@ func drawnScales(sys *pde.System, u0 []float64) ([]float64, error) {
 				initial = sys.Inputs[u.Initial].Of(u0)
 			}
 			for _, v := range initial {
+				means[c] += v / float64(draws*len(initial))
 				squares[c] += v * v / float64(draws*len(initial))
 			}
 		}
 	}
 	for c, square := range squares {
 		if square > 0 && !math.IsInf(square, 0) {
-			scales[c] = Rounded(math.Sqrt(square))
+			scale, center := SizeOf(means[c], square)
+			scales[c], centers[c] = Rounded(scale), Rounded(center)
+			say[c] = center == 0 && square-means[c]*means[c] > leastAbout*square
 		}
 	}
-	return scales, nil
+	return scales, centers, say, nil
 }
 
 // largestMultiplier is the largest value of an ansatz's multiplier on the grid, 1 without one.
@@ -415,6 +434,17 @@ func (f *fitting) weights(residual, condition float64, squared bool) map[string]
 			w *= f.units[i]
 		}
 		out[name] = Rounded(w)
+	}
+	return out
+}
+
+// centered are the centers that are not 0 by the names of the unknowns.
+func (f *fitting) centered() map[string]float64 {
+	out := map[string]float64{}
+	for c, u := range f.problem.Unknowns {
+		if f.centers[c] != 0 {
+			out[u.Name] = f.centers[c]
+		}
 	}
 	return out
 }

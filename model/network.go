@@ -117,6 +117,8 @@ type NetworkShared struct {
 	// initial conditions, and over that of the first unknown what their outputs are
 	// multiplied by.
 	Scales map[string]float64 `yaml:"scales,flow,omitempty" want:"a positive number"`
+	// Centers are subtracted from initial conditions and from features of unknowns, by name, before these are divided by their sizes.
+	Centers map[string]float64 `yaml:"centers,flow,omitempty"`
 	// OmitCoordinates names axes whose coordinates are not inputs. Without those of
 	// the periodic axes the network commutes with translations along them.
 	OmitCoordinates []string `yaml:"omit_coordinates,flow"`
@@ -185,6 +187,11 @@ func (s *Spec) NewNetwork(p *pde.Problem) (network.Network, error) {
 	in, err := s.NewInputs(p)
 	if err != nil {
 		return nil, err
+	}
+	for name := range s.Network.Centers {
+		if !slices.Contains(p.UnknownNames(), name) {
+			return nil, fmt.Errorf("network.centers: %q: want an unknown of problem %s: %s", name, p.Name, words.List(p.UnknownNames()))
+		}
 	}
 	for name := range s.Network.Scales {
 		if !slices.Contains(p.UnknownNames(), name) || len(p.Unknowns) == 1 {

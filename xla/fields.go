@@ -117,7 +117,7 @@ func (s *sample) networkInput() value {
 	}
 	for i := range s.System.Inputs {
 		if i < len(s.InputScales) {
-			all = append(all, s.times(s.convert(s.field(s.given, i), s.dtype), 1/s.InputScales[i]))
+			all = append(all, s.times(s.convert(s.less(s.field(s.given, i), s.InputCenters[i]), s.dtype), 1/s.InputScales[i]))
 		} else {
 			all = append(all, s.convert(s.field(s.units, i), s.dtype))
 		}
@@ -136,7 +136,7 @@ func (s *sample) features() []value {
 	for _, f := range s.Features {
 		divisor := s.scalar(f.Scale, f64)
 		if f.Unknown >= 0 {
-			all = append(all, s.convert(s.div(s.terms.unknown(f.Unknown, s.previous), divisor), s.dtype))
+			all = append(all, s.convert(s.div(s.less(s.terms.unknown(f.Unknown, s.previous), f.Center), divisor), s.dtype))
 			continue
 		}
 		rows := residuals[f.Rows]
@@ -166,6 +166,14 @@ func (s *sample) features() []value {
 		s.amplitude = s.unlessZero(amplitude, 0, s.Size)
 	}
 	return all
+}
+
+// less is v less a number.
+func (s *sample) less(v value, number float64) value {
+	if number == 0 {
+		return v
+	}
+	return s.sub(v, s.scalar(number, f64))
 }
 
 // rms is the root mean square of rows.

@@ -310,6 +310,7 @@ var cases = []testCase{
 	{"pair moe", replace(pair, "COMPONENTS", "tied") + "moe"},
 	{"separate pair hard", replace(pair, "COMPONENTS", "separate") + "hard"},
 	{"separate pair moe", replace(pair, "COMPONENTS", "separate") + "moe"},
+	{"centred pair soft", replace(replace(pair, "COMPONENTS", "tied"), "scales: {v: 0.2}", "scales: {v: 0.2}, centers: {u: 0.4, v: -0.3}") + "soft"},
 	{"supervised pair moe", replace(replace(pair, "COMPONENTS", "tied"), "loss: {", "loss: {data: 0.7, ") + "moe"},
 	{"convection moe", replace(convection, "COMPONENTS", "tied") + "moe"},
 	{"separate convection moe", replace(convection, "COMPONENTS", "separate") + "moe"},

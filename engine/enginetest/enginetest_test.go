@@ -79,6 +79,7 @@ func TestFaultsAreFound(t *testing.T) {
 		{"gradient that leaves the solve out", "hard", "gradient", another("constraint.adjoint=paper")},
 		{"gradient of tied components", "separate pair hard", "gradient", another("constraint.components=tied")},
 		{"gradient of unknowns of one size", "pair soft", "gradient", another("network.scales={v: 1}")},
+		{"unknowns about zero", "centred pair soft", "golden", another("network.centers={}")},
 		{"always the last pass", "passes soft", "passes", before(func(b *engine.Batch) { b.Pass = 0 })},
 		{"given fields ignored", "passes soft", "gradient", before(func(b *engine.Batch) { b.Previous = nil })},
 		{"means over the part alone", "hard", "sums", before(func(b *engine.Batch) { b.Total = 0 })},

@@ -71,6 +71,8 @@ def main(run, initial, prediction):
 
     if value("passes") != "1" or value("features") != "{}":
         sys.exit("forward.py: the run has several passes or features")
+    center = re.search(r"^ *centers: {\w+: (.*)}$", spec, re.M)
+    center = float(center.group(1)) if center else 0
     best = json.loads((run / "checkpoints" / "best.json").read_text())
     p = safetensors(run / "checkpoints" / best["tensors"])
 
@@ -92,7 +94,7 @@ def main(run, initial, prediction):
             coordinates.append(np.broadcast_to(x.reshape(place), fields.shape[1:]))
     worst = 0
     for field, start in zip(fields, u0):
-        start = np.broadcast_to(start / float(value("initial_scale")), field.shape)
+        start = np.broadcast_to((start - center) / float(value("initial_scale")), field.shape)
         inputs = np.stack(coordinates + [start], -1)
         basis = network(p, inputs, value("last_activation") == "true", value("output_activation") == "true")
         if value("method") == "soft":

@@ -79,7 +79,7 @@ func (e *plain[T]) solve(params []T, batch *engine.Batch, i int) constraint.Solu
 		input = input[n:]
 	}
 	for p := range n { // the initial condition, at all times
-		input[p] = T(batch.Inputs[i][p%e.SliceSize()]) * T(1/e.InputScales[0])
+		input[p] = T(batch.Inputs[i][p%e.SliceSize()]-e.InputCenters[0]) * T(1/e.InputScales[0])
 	}
 	e.net.Forward(e.basis, params, e.input)
 	return e.solver.Assemble(constraint.Input[T]{Basis: e.basis, Sample: batch.Inputs[i], Seed: batch.Seeds[i]}).Solve()
