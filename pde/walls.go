@@ -8,7 +8,23 @@ import (
 	"pihc/grid"
 )
 
-// leaveWalls leaves the points at ends of axes of space to the conditions that hold there: as many rows of a residual are left
+// betweenTimes reports whether conditions hold at both ends of time, as where one unknown is given at first and another at last: all of it is solved at once then.
+func (p *Problem) betweenTimes() bool {
+	at := func(end string) bool {
+		return slices.ContainsFunc(p.Conditions, func(c Rows) bool { return len(c.At) == 1 && c.At[p.Axes[0].Name] == end })
+	}
+	return !p.Steady && at("low") && at("high")
+}
+
+// firstWall is the first axis whose ends residuals leave to conditions: that of time is none, unless conditions hold at both its ends.
+func (p *Problem) firstWall() int {
+	if p.Steady || p.betweenTimes() {
+		return 0
+	}
+	return 1
+}
+
+// leaveWalls leaves the points at ends of axes of space, and of time between conditions at both its ends, to the conditions that hold there: as many rows of a residual are left
 // out at an end as conditions hold its unknown on the whole of it (gives), where the residual says nothing of that axis (`rows`). With
 // both, rows outnumber values, and a march by least squares, which ends between the two, need not be stable.
 //
@@ -19,13 +35,13 @@ func (p *Problem) leaveWalls() {
 	if owner == nil || p.surplus() <= 0 {
 		return
 	}
-	before := make([]map[string][2]int, len(p.Residuals))
+	before, first := make([]map[string][2]int, len(p.Residuals)), p.firstWall()
 	for i := range p.Residuals {
 		r := &p.Residuals[i]
 		before[i] = r.Skip
 		skip := maps.Clone(r.Skip)
 		for a, axis := range p.Axes {
-			if _, stated := r.Skip[axis.Name]; stated || axis.Boundary == grid.Periodic || a == 0 && !p.Steady {
+			if _, stated := r.Skip[axis.Name]; stated || axis.Boundary == grid.Periodic || a < first {
 				continue
 			}
 			var both [2]int
@@ -87,8 +103,8 @@ func (p *Problem) leaveCorners() {
 	}
 	owner := p.owners()
 	held := map[string][2][]int{}
-	for a, axis := range p.Axes {
-		if axis.Boundary == grid.Periodic || a == 0 && !p.Steady {
+	for _, axis := range p.Axes[p.firstWall():] {
+		if axis.Boundary == grid.Periodic {
 			continue
 		}
 		held[axis.Name] = [2][]int{p.held(axis.Name, "low", owner), p.held(axis.Name, "high", owner)}
@@ -156,7 +172,7 @@ func (p *Problem) holds(axis, end string, owner []int) map[int]int {
 	held, beyond := make([]int, len(p.Unknowns)), make([]int, len(p.Unknowns))
 	var shared []int
 	for i, c := range p.Conditions {
-		if c.Kind != BoundaryRows || len(c.At) != 1 || c.At[axis] == "" {
+		if c.Kind == ResidualRows || len(c.At) != 1 || c.At[axis] == "" {
 			continue
 		}
 		of := p.unknownsOf(c.Expr)
@@ -311,16 +327,13 @@ func assignments(may [][]int, taken []int, last *[]int) int {
 	return count
 }
 
-// surplus is by how many the rows of one time, one that no condition in time is of, or of all of space outnumber its values.
+// surplus is by how many the rows of one time, one that no condition in time is of, or of all axes (firstWall) outnumber its values.
 func (p *Problem) surplus() int {
-	axes := p.Axes
-	if !p.Steady {
-		axes = axes[1:]
-	}
+	axes := p.Axes[p.firstWall():]
 	total := 0
 	for _, r := range p.AllRows() {
 		n := 1
-		if !p.Steady && (r.Kind == InitialRows || r.At[p.Axes[0].Name] != "") {
+		if len(axes) < len(p.Axes) && (r.Kind == InitialRows || r.At[p.Axes[0].Name] != "") {
 			n = 0
 		}
 		for _, axis := range axes {

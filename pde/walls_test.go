@@ -31,6 +31,9 @@ func TestRowsAtWalls(t *testing.T) {
 		{"a condition of two unknowns", line + "unknown: [p, v]\nterms: {p_t: {of: p, axis: t, derivative: 1}, v_t: {of: v, axis: t, derivative: 1}, p_x: {of: p, axis: x, derivative: 1}, v_x: {of: v, axis: x, derivative: 1}}\n" +
 			"residual: {mass: {expression: p_t + v_x}, momentum: {expression: v_t + p_x}}\nconditions: {a: {kind: initial, at: {t: low}, expression: p - p0}, b: {kind: initial, at: {t: low}, expression: v - v0}, c: {at: {x: low}, expression: v + p}}\n" +
 			"initial: {p: {distribution: random-sines, low: 0, high: 1}, v: {distribution: random-sines, low: 0, high: 1}}\n", []skip{{"x": {1, 0}}, {}}},
+		{"an unknown that begins and one that ends", strings.Replace(line, "points: 12, boundary: nodes", "points: 12, boundary: periodic", 1) + "unknown: [n, u]\nterms: {n_t: {of: n, axis: t, derivative: 1}, u_t: {of: u, axis: t, derivative: 1}, n_xx: {of: n, axis: x, derivative: 2}, u_xx: {of: u, axis: x, derivative: 2}}\n" +
+			"residual: {density: {expression: n_t - n_xx - u_xx}, value: {expression: -u_t - u_xx - n}}\nconditions: {a: {kind: initial, at: {t: low}, expression: n - n0}, b: {at: {t: high}, expression: u}}\n" +
+			"initial: {n: {distribution: random-series, series: periodic}}\n", []skip{{"t": {1, 0}}, {"t": {0, 1}}}},
 		{"four walls of a plate", plate + "unknown: u\nterms: {u_yy: {axis: y, derivative: 2}, u_xx: {axis: x, derivative: 2}}\nresidual: {expression: u_xx + u_yy - f}\n" +
 			"conditions: {a: {at: {y: low}, expression: u}, b: {at: {y: high}, expression: u}, c: {at: {x: low}, expression: u}, d: {at: {x: high}, expression: u}}\n", []skip{{"x": {1, 1}, "y": {1, 1}}}},
 		{"a potential beside its charge", line + "unknown: [n, f]\nterms: {n_t: {of: n, axis: t, derivative: 1}, n_xx: {of: n, axis: x, derivative: 2}, f_xx: {of: f, axis: x, derivative: 2}}\n" +

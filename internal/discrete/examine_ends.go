@@ -26,7 +26,9 @@ func openEnds(p *pde.Problem, sys *pde.System) []string {
 			}
 			var open []string
 			for f, u := range p.Unknowns {
-				if changes(p, f, axis.Name) && !heldAt(p, sys, fixed, a, end, f) {
+				other := map[string]string{"low": "high", "high": "low"}[end]
+				begins := a == 0 && !p.Steady && p.Highest(f, 0) == 1 && heldAt(p, sys, fixed, a, other, f) // one condition in time, at the other end
+				if changes(p, f, axis.Name) && !begins && !heldAt(p, sys, fixed, a, end, f) {
 					open = append(open, u.Name)
 				}
 			}
