@@ -19,6 +19,7 @@ const (
 	leastSize                          = 0.1      // of predictions, over solutions; the inverse is as bad
 	leastSpread                        = 0.01     // of predictions from sample to sample, over that of solutions
 	conserved, mostDrift               = 1e-3, 0.02
+	mostVaried, leastVaried            = 0.2, 1e-6 // of errors over what solutions vary by, and of that over their size, below which they are one value
 	// heldConditions is conditions_over_size of which one says that they hold, or as much as solutions leave.
 	heldConditions = 0.01
 	// spreadPoints is the number of points of an unknown at which samples are compared.
@@ -45,6 +46,7 @@ type watch struct {
 type watched struct {
 	name             string
 	size, sizeOf     float64 // sums of squares of u and v
+	off, sumOf       float64 // sum of squares of u - v, and sum of v
 	spread, spreadOf spread
 	drift            float64 // of the mean over space of u, summed over samples
 	driftOf          float64 // the largest of v
@@ -106,6 +108,10 @@ func (w *watch) add(i int, u, v []float64) {
 		x, own, of := &w.unknowns[c], u[c*n:(c+1)*n], v[c*n:(c+1)*n]
 		size := sumSquares(of)
 		x.size, x.sizeOf = x.size+sumSquares(own), x.sizeOf+size
+		for i, v := range of {
+			x.off += (own[i] - v) * (own[i] - v)
+			x.sumOf += v
+		}
 		zero = zero || w.truths && size == 0 && sumSquares(own) > 0
 		x.spread.add(own, w.points)
 		x.spreadOf.add(of, w.points)
@@ -201,6 +207,11 @@ func (w *watch) judge(e *Evaluation, why error) {
 			for _, line := range w.drifts() {
 				say(Doubtful, "%s", line)
 			}
+			for _, line := range w.varied() {
+				if verdict == Trusted {
+					hinted(Doubtful, line, longer)
+				}
+			}
 		}
 	case e.ErrorEstimate != nil:
 		verdict, text := Judge("error_estimate", w.counted(e, func(s Sample) float64 { return s.ErrorEstimate }))
@@ -275,6 +286,20 @@ func (w *watch) drifts() []string {
 	for _, x := range w.unknowns {
 		if drift := x.drift / float64(w.finite); w.finite > 0 && w.weights != nil && x.driftOf <= conserved && x.sizeOf > 0 && drift > mostDrift {
 			out = append(out, fmt.Sprintf("the mean of %s over space, which the solutions keep, drifts by %s of their size (rms; the largest change in time, mean over samples; above %g %%); a larger weight of the residual, or more of its rows in a solve, holds it", x.name, words.Percent(drift), 100*mostDrift))
+		}
+	}
+	return out
+}
+
+// varied names unknowns whose errors are large beside what solutions vary by about their mean, of which relative_l2 says nothing.
+func (w *watch) varied() []string {
+	var out []string
+	for _, x := range w.unknowns {
+		n := float64(w.finite * w.grid.Size())
+		mean := x.sumOf / n
+		about := x.sizeOf - mean*mean*n
+		if off := math.Sqrt(x.off / about); about > leastVaried*leastVaried*x.sizeOf && off > mostVaried {
+			out = append(out, fmt.Sprintf("the error of %s is %s of what solutions vary by about their mean, %s (rms; above %g %%), which relative_l2 does not show", x.name, words.Percent(off), words.Number(mean), 100*mostVaried))
 		}
 	}
 	return out

@@ -244,3 +244,41 @@ func TestStillSolutions(t *testing.T) {
 		t.Errorf("%q", e.Warnings)
 	}
 }
+
+// The error of a temperature in kelvin is told in what solutions vary by.
+func TestErrorsOverWhatVaries(t *testing.T) {
+	p, err := pde.Load("pair.yaml", []byte(pairProblem))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := p.Grid(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sys, err := p.Discretize(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		center, off float64
+		want        string
+	}{
+		{300, 0.1, ""}, {300, 0.33, "the error of v is 33.00 % of what solutions vary by about their mean, 300 (rms; above 20 %)"}, {0, 0.1, ""},
+	} {
+		w := newWatch(sys, true)
+		n := g.Size()
+		for i := range 3 {
+			u, v := make([]float64, 2*n), make([]float64, 2*n)
+			for q := range n {
+				angle := 2 * math.Pi * float64(q+i) / float64(n)
+				u[q], v[q] = 5, 5 // one value
+				v[n+q] = c.center + math.Sin(angle)
+				u[n+q] = c.center + (1-c.off)*math.Sin(angle)
+			}
+			w.add(i, u, v)
+		}
+		if got := strings.Join(w.varied(), "; "); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%g off about %g: %q", c.off, c.center, got)
+		}
+	}
+}
