@@ -183,13 +183,10 @@ func (s *Spec) Fit(p *pde.Problem) error {
 	return nil
 }
 
-// Unsized returns the unknowns of a problem in time whose size (network.scales) neither the spec nor any draw says, such
-// as velocities that begin at rest: Fit takes 1. Those that begin with one value, or near one, are among them, since
+// Unsized returns the unknowns whose size (network.scales) neither the spec nor any draw says, such
+// as velocities that begin at rest: Fit takes 1, of steady problems what the residual of zero tells. Those that begin with one value, or near one, are among them, since
 // solutions may leave it: Fit takes what draws vary by, or that value.
 func (s *Spec) Unsized(p *pde.Problem) ([]int, error) {
-	if p.Steady {
-		return nil, nil
-	}
 	f, err := newFitting(s, p)
 	if err != nil {
 		return nil, err
