@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"pihc/constraint"
@@ -110,4 +111,38 @@ func specFor(t *testing.T, problem, spec string, overrides ...string) (*model.Sp
 		t.Fatal(err)
 	}
 	return s, p
+}
+
+// An unknown counted from another origin, as kelvin are, has the same predictions, less that origin, and the same loss.
+func TestOrigins(t *testing.T) {
+	const problem = `
+name: a
+unknown: [c, T]
+axes:
+  t: {range: [0, 0.5], points: 9, boundary: nodes}
+  x: {range: [0, 1], points: 16, boundary: periodic}
+terms:
+  c_t: {of: c, axis: t, derivative: 1}
+  T_t: {of: T, axis: t, derivative: 1}
+  T_xx: {of: T, axis: x, derivative: 2}
+residual:
+  species: {expression: c_t + c*(T - ORIGIN), rows: {t: [1, 0]}}
+  heat: {expression: T_t - 0.05*T_xx - 2*c, rows: {t: [1, 0]}}
+conditions:
+  start_c: {kind: initial, at: {t: low}, expression: c - c0}
+  start_T: {kind: initial, at: {t: low}, expression: T - T0}
+ansatz: {c: {offset: c0, multiplier: t}, T: {offset: T0, multiplier: t}}
+initial:
+  c: {distribution: random-series, series: periodic, parameters: {modes: 3}, scale: 0.2}
+  T: {distribution: random-series, series: periodic, parameters: {modes: 3}, scale: 0.5, offset: ORIGIN}
+`
+	for _, method := range []string{model.Soft, model.Hard, model.MoE} {
+		field, loss := untrained(t, strings.ReplaceAll(problem, "ORIGIN", "0"), method)
+		other, otherLoss := untrained(t, strings.ReplaceAll(problem, "ORIGIN", "300"), method)
+		for i := 9 * 16; i < len(other); i++ {
+			other[i] -= 300
+		}
+		check.Close(t, other, field, 1e-7, 1e-9)
+		check.Close(t, []float64{otherLoss}, []float64{loss}, 1e-7, 0)
+	}
 }

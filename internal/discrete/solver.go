@@ -114,7 +114,7 @@ func Refinements(p *pde.Problem, g *grid.Grid) (fine []int, others [][]int) {
 		switch {
 		case i == 0 && Marches(p):
 			f, c = 2, 1
-		case spectral || len(g.Axes) > 2:
+		case spectral || len(g.Axes) > 2 || !p.Steady && !Marches(p): // all of time at once is large soon
 			f, c = 2, 1
 			if a.Boundary == grid.Cells {
 				f = 3
