@@ -678,8 +678,8 @@ conditions:
 func TestNotMarched(t *testing.T) {
 	const file = `
 axes:
-  t: {range: [0, 1], points: 33, boundary: nodes}
-  x: {range: [0, 1], points: 48, boundary: periodic}
+  t: {range: [0, 1], points: 65, boundary: nodes}
+  x: {range: [0, 1], points: 96, boundary: periodic}
 terms:
   u_tt: {axis: t, derivative: 2, order: 4}
   u_xx: {axis: x, derivative: 2, order: 4}

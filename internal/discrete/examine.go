@@ -98,7 +98,7 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 		x.Faults[0] += fmt.Sprintf("; %s needs two conditions at %s low, the value and its derivative", term, p.Axes[0].Name)
 	}
 	said := strings.Join(x.Open, "\n")
-	ends := slices.DeleteFunc(openEnds(p, sys), func(end string) bool {
+	ends := slices.DeleteFunc(openEnds(p, sys, x.free()), func(end string) bool {
 		axis, _, _ := strings.Cut(end, " ")
 		return strings.Contains(said, "holds at "+end+",") || strings.Contains(said, "holds at either end of "+axis+",")
 	})

@@ -12,8 +12,9 @@ import (
 )
 
 // openEnds names the ends of axes that no condition, ghost value or ansatz holds at;
-// the end of time needs none, nor an unknown without a derivative along the axis.
-func openEnds(p *pde.Problem, sys *pde.System) []string {
+// the end of time needs none, nor an unknown without a derivative along the axis, nor, unless values stay free, one of first order in time that is
+// held at the other end of it.
+func openEnds(p *pde.Problem, sys *pde.System, free bool) []string {
 	fixed := fixes(sys)
 	var ends []string
 	for a, axis := range p.Axes {
@@ -27,7 +28,7 @@ func openEnds(p *pde.Problem, sys *pde.System) []string {
 			var open []string
 			for f, u := range p.Unknowns {
 				other := map[string]string{"low": "high", "high": "low"}[end]
-				begins := a == 0 && !p.Steady && p.Highest(f, 0) == 1 && heldAt(p, sys, fixed, a, other, f) // one condition in time, at the other end
+				begins := !free && a == 0 && !p.Steady && p.Highest(f, 0) == 1 && heldAt(p, sys, fixed, a, other, f)
 				if changes(p, f, axis.Name) && !begins && !heldAt(p, sys, fixed, a, end, f) {
 					open = append(open, u.Name)
 				}
