@@ -129,9 +129,12 @@ func (e *exactAnsatz) find(misfit float64) error {
 	if found, err := e.duhamel(); found || err != nil {
 		return err
 	}
-	walls := slices.ContainsFunc(e.p.Axes[1:], func(a pde.DomainAxis) bool { return a.Boundary != grid.Periodic })
-	if !e.p.Steady && (walls || len(e.p.Unknowns) > 1) {
-		if found, err := e.byRows(mostStepped); found || err != nil {
+	growth := mostLinearGrowth
+	if walls := slices.ContainsFunc(e.p.Axes[1:], func(a pde.DomainAxis) bool { return a.Boundary != grid.Periodic }); !walls {
+		growth = mostPeriodicGrowth
+	}
+	if !e.p.Steady && (growth == mostLinearGrowth || len(e.p.Unknowns) > 1) {
+		if found, err := e.byRows(mostStepped, growth); found || err != nil {
 			return err
 		}
 	}
@@ -172,7 +175,7 @@ func (e *exactAnsatz) find(misfit float64) error {
 		return nil
 	}
 	rows := exactAnsatz{p: e.p, lengths: e.lengths, disagree: e.disagree}
-	if found, err := rows.byRows(mostStepped); found || err != nil {
+	if found, err := rows.byRows(mostStepped, mostLinearGrowth); found || err != nil {
 		*e = rows
 		return err
 	}
@@ -191,7 +194,7 @@ func (e *exactAnsatz) duhamel() (found bool, err error) {
 		smooth = smooth && len(e.p.Rough(c)) == 0
 	}
 	if smooth && !e.p.ByModes() && e.p.AllLinear() && slices.Max(discrete.TimeOrders(e.p)) == 2 {
-		if found, err = e.byRows(mostWaveStepped); found || err != nil {
+		if found, err = e.byRows(mostWaveStepped, mostLinearGrowth); found || err != nil {
 			return found, err
 		}
 	}
@@ -205,10 +208,10 @@ func (e *exactAnsatz) duhamel() (found bool, err error) {
 	return true, e.take(all, met)
 }
 
-// byRows takes the ansatz by the linear part of rows, if one function of it takes no more than so much work.
-func (e *exactAnsatz) byRows(work float64) (found bool, err error) {
+// byRows takes the ansatz by the linear part of rows, if one function of it takes no more than so much work, and what is there at first grows no more than that.
+func (e *exactAnsatz) byRows(work, growth float64) (found bool, err error) {
 	all, met, ok := e.p.RowsAnsatz()
-	if !ok || !e.steps(all, work) {
+	if !ok || !e.steps(all, work, growth) {
 		return false, nil
 	}
 	if met, ok, err = metOf(withAll(e.p, all), met); !ok || err != nil {
@@ -224,8 +227,8 @@ func (e *exactAnsatz) byRows(work float64) (found bool, err error) {
 }
 
 const (
-	// mostLinearGrowth is how many times larger rows may make what is there at first.
-	mostLinearGrowth = 1e4
+	// mostLinearGrowth is how many times larger rows may make what is there at first, and mostPeriodicGrowth without walls, where a multiplier does as well.
+	mostLinearGrowth, mostPeriodicGrowth = 1e4, 10.0
 	// mostStepped bounds the products that solving rows takes for one function, and mostWaveStepped those of waves.
 	mostStepped, mostWaveStepped = 3e7, 5e8
 	// growthDraws is how many samples that is looked at for.
@@ -233,8 +236,8 @@ const (
 )
 
 // steps reports whether the linear part of rows can be solved in steps of time for some samples by no more than so much work, and what is there at first grows
-// by no more than mostLinearGrowth.
-func (e *exactAnsatz) steps(all []pde.Ansatz, work float64) bool {
+// by no more than growth.
+func (e *exactAnsatz) steps(all []pde.Ansatz, work, growth float64) bool {
 	q := withAll(e.p, all)
 	g, err := q.Grid(nil)
 	if err != nil {
@@ -255,7 +258,7 @@ func (e *exactAnsatz) steps(all []pde.Ansatz, work float64) bool {
 	random := rand.New(rand.NewPCG(1, 1))
 	return !slices.ContainsFunc(samples, func(sample []float64) bool {
 		solver, err := rows.For(sample)
-		return err != nil || solver.Work() > work || !(solver.Growth(random) <= mostLinearGrowth)
+		return err != nil || solver.Work() > work || !(solver.Growth(random) <= growth)
 	})
 }
 

@@ -73,6 +73,25 @@ conditions:
 %sinitial: {distribution: random-series, series: periodic, parameters: {modes: 1}}
 reference: {solver: discrete}
 `
+	const reaction = `
+name: reaction
+unknown: [u, v]
+axes:
+  t: {range: [0, 1], points: 33, boundary: nodes}
+  x: {range: [0, 1], points: 16, boundary: periodic}
+terms:
+  u_t: {of: u, axis: t, derivative: 1}
+  v_t: {of: v, axis: t, derivative: 1}
+  u_xx: {of: u, axis: x, derivative: 2}
+residual:
+  first: {expression: "u_t - 0.01*u_xx + u - %g*v + u^3"}
+  second: {expression: "v_t + v - %[1]g*u"}
+conditions:
+  start_u: {at: {t: low}, expression: u - u0}
+  start_v: {at: {t: low}, expression: v - v0}
+initial: {distribution: random-series, series: periodic, parameters: {modes: 1}, scale: 0.1}
+reference: {solver: discrete}
+`
 	const rest = "  rest: {kind: initial, at: {t: low}, expression: rate}\n"
 	const beam = `
 name: beam
@@ -156,6 +175,8 @@ reference: {solver: discrete}
 		{"linear waves of varying speed", fmt.Sprintf(ring, "u_tt - 0.1*(1 + 0.1*sin(6.28*x))*u_xx", rest), `{offset: "u0", duhamel: rows}: meets start, rest exactly`, ""},
 		{"waves of varying speed between walls", strings.NewReplacer("points: 16, boundary: periodic}", "points: 17, boundary: nodes}", "series: periodic", "series: sine").Replace(fmt.Sprintf(ring, "u_tt - 0.1*(1 + x)*u_xx", rest+"  left: {at: {x: low}, expression: u}\n  right: {at: {x: high}, expression: u}\n")), `{offset: "u0", duhamel: rows}: meets start, rest, left, right exactly`, ""},
 		{"cells, and a flux", fmt.Sprintf(rod, "cells", "(1 + x*(2 - x)*u0*(1 - x))", "wall - 1", "flux"), `{offset: "1 + x*(2 - x)*u0*(1 - x)", duhamel: rows}: meets start, left, right exactly`, ""},
+		{"two unknowns on a ring", fmt.Sprintf(reaction, 0.5), `{u: {offset: "u0", duhamel: rows}, v: {offset: "v0", duhamel: rows}}: meets start_u, start_v exactly`, ""},
+		{"that grow", fmt.Sprintf(reaction, 5.), `{u: {offset: "u0", multiplier: "t"}, v: {offset: "v0", multiplier: "t"}}: meets start_u, start_v exactly`, ""},
 		{"a semilinear wave", fmt.Sprintf(ring, "u_tt - 0.1*u_xx + u^3", rest), `{offset: "u0", duhamel: true}: meets start, rest exactly`, ""},
 		{"whose speed varies", fmt.Sprintf(ring, "u_tt - 0.1*(1 + 0.1*sin(6.28*x))*u_xx + u^3", rest), `{offset: "u0", duhamel: true}: meets start, rest exactly`, ""},
 		{"that begins with a rate of its own", fmt.Sprintf(ring, "u_tt - 0.1*u_xx + u", strings.Replace(rest, "rate", "rate + u_x", 1)), `{offset: "u0", multiplier: "t"}`, "rest (no multiplier"},
