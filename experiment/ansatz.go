@@ -133,7 +133,7 @@ func (e *exactAnsatz) find(misfit float64) error {
 	if walls := slices.ContainsFunc(e.p.Axes[1:], func(a pde.DomainAxis) bool { return a.Boundary != grid.Periodic }); !walls {
 		growth = mostPeriodicGrowth
 	}
-	if !e.p.Steady && (growth == mostLinearGrowth || len(e.p.Unknowns) > 1) {
+	if !e.p.Steady && (growth == mostLinearGrowth || len(e.p.Unknowns) > 1 && !e.p.AllLinear()) {
 		if found, err := e.byRows(mostStepped, growth); found || err != nil {
 			return err
 		}
