@@ -129,11 +129,15 @@ func (e *exactAnsatz) find(misfit float64) error {
 	if found, err := e.duhamel(); found || err != nil {
 		return err
 	}
-	growth := mostLinearGrowth
-	if walls := slices.ContainsFunc(e.p.Axes[1:], func(a pde.DomainAxis) bool { return a.Boundary != grid.Periodic }); !walls {
+	growth := 0.0
+	switch walls := slices.ContainsFunc(e.p.Axes[1:], func(a pde.DomainAxis) bool { return a.Boundary != grid.Periodic }); {
+	case e.p.Steady:
+	case walls:
+		growth = mostLinearGrowth
+	case len(e.p.Unknowns) > 1 && !e.p.AllLinear():
 		growth = mostPeriodicGrowth
 	}
-	if !e.p.Steady && (growth == mostLinearGrowth || len(e.p.Unknowns) > 1 && !e.p.AllLinear()) {
+	if growth > 0 {
 		if found, err := e.byRows(mostStepped, growth); found || err != nil {
 			return err
 		}
@@ -227,7 +231,7 @@ func (e *exactAnsatz) byRows(work, growth float64) (found bool, err error) {
 }
 
 const (
-	// mostLinearGrowth is how many times larger rows may make what is there at first, and mostPeriodicGrowth without walls, where a multiplier does as well.
+	// mostLinearGrowth is how many times larger rows may make what is there at first, and mostPeriodicGrowth without walls, where a multiplier meets all conditions too.
 	mostLinearGrowth, mostPeriodicGrowth = 1e4, 10.0
 	// mostStepped bounds the products that solving rows takes for one function, and mostWaveStepped those of waves.
 	mostStepped, mostWaveStepped = 3e7, 5e8

@@ -167,7 +167,7 @@ func (r *Run) checkInputs(inputs [][]float64, g *grid.Grid, o *PredictOptions) e
 		}
 		if low, high := slices.Min(u0), slices.Max(u0); max(-low, high) > most {
 			return words.WithHint(fmt.Errorf("%s, sample %d: values range from %.3g to %.3g", o.Name, i, low, high),
-				"values up to %.3g are accepted: %g times network.initial_scale or the ends of the PDE file's distribution", most, maxInitial)
+				"values up to %.3g are accepted: %g times network.initial_scale, network.centers or the ends of the PDE file's distribution", most, maxInitial)
 		}
 		if o.RemoveMean {
 			continue

@@ -207,8 +207,8 @@ func (w *watch) judge(e *Evaluation, why error) {
 			for _, line := range w.drifts() {
 				say(Doubtful, "%s", line)
 			}
-			for _, line := range w.varied() {
-				if verdict == Trusted {
+			if verdict == Trusted { // else relative_l2 has said it
+				for _, line := range w.varied() {
 					hinted(Doubtful, line, longer)
 				}
 			}

@@ -63,7 +63,8 @@ into segments (rollout): four, or 5, 3 or 2 where those fit the grid. Second ord
 time wants a basis that is integrated along it (ansatz: smooth), and semilinear waves,
 on periodic axes or between walls where a value or a derivative is zero, fields that
 are solutions of their linear part (ansatz: duhamel), which init writes where the
-file has no ansatz. In time between walls, for linear rows of second order
+file has no ansatz. In time between walls, for several unknowns on periodic axes whose
+linear part does not grow tenfold, for linear rows of second order
 that have no such modes, and without time where an ansatz leaves conditions to rows,
 these are solutions of the linear part of the rows (duhamel: rows). Their experts divide time, not space. All else has defaults that follow from the problem.`,
 		Example: `  pihc init burgers --out burgers

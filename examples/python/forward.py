@@ -71,7 +71,7 @@ def main(run, initial, prediction):
 
     if value("passes") != "1" or value("features") != "{}":
         sys.exit("forward.py: the run has several passes or features")
-    center = re.search(r"^ *centers: {\w+: (.*)}$", spec, re.M)
+    center = re.search(r"^ *centers: {\"?\w+\"?: (.*)}$", spec, re.M)
     center = float(center.group(1)) if center else 0
     best = json.loads((run / "checkpoints" / "best.json").read_text())
     p = safetensors(run / "checkpoints" / best["tensors"])

@@ -245,6 +245,35 @@ func TestExamineFaults(t *testing.T) {
 	}
 }
 
+// An unknown that begins beside one that ends: each has its one condition in time, and no end of it is named. Without one of them its end is.
+func TestExamineBetweenTimes(t *testing.T) {
+	const file = `unknown: [n, u]
+axes:
+  t: {range: [0, 1], points: 9, boundary: nodes}
+  x: {range: [0, 1], points: 12, boundary: periodic}
+terms:
+  n_t: {of: n, axis: t, derivative: 1}
+  u_t: {of: u, axis: t, derivative: 1}
+  n_xx: {of: n, axis: x, derivative: 2}
+  u_xx: {of: u, axis: x, derivative: 2}
+residual:
+  density: {expression: n_t - 0.05*n_xx - 0.1*u_xx}
+  value: {expression: -u_t - 0.05*u_xx - n}
+conditions:
+  start: {at: {t: low}, expression: n - n0}
+  cost: {at: {t: high}, expression: u}
+initial: {n: {distribution: random-series, series: periodic}}
+`
+	x := examine(t, loadSystem(t, file))
+	if len(x.Faults)+len(x.Notes)+len(x.Open) > 0 || x.Rows != x.Unknowns || x.Rank != x.Unknowns {
+		t.Errorf("%+v", x)
+	}
+	x = examine(t, loadSystem(t, strings.Replace(file, "  cost: {at: {t: high}, expression: u}\n", "", 1)))
+	if len(x.Faults) == 0 || !strings.Contains(x.Faults[0], "no condition holds at t low of u") {
+		t.Errorf("%+v", x)
+	}
+}
+
 // Ends of an axis with cells at which nothing holds are named, but not where ghost values say what holds there.
 func TestExamineOpenCells(t *testing.T) {
 	const file = `axes:
