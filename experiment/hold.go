@@ -169,7 +169,7 @@ func (h *holding) march(ctx context.Context, p, own *pde.Problem, spec *model.Sp
 		grid.Thin(truth, all, g.Axes, fine.Axes)
 		err := differences.Solve(exact, moved, inputs)
 		if errors.Is(err, discrete.ErrNotConverged) && own.Reference.Solver == pde.DiscreteSolver { // as the finer grid's were
-			h.distance, h.time, h.space = math.Inf(1), 0, math.Inf(1) // that is of layers in space
+			h.distance, h.time, h.space = math.Inf(1), math.Inf(1), math.Inf(1)
 			return nil
 		}
 		if err != nil {
@@ -220,7 +220,7 @@ func (h holding) poor() bool { return h.distance > mostGridError }
 func (h holding) finer(ctx context.Context, p *pde.Problem, spec *model.Spec) (best holding, err error) {
 	first, end := 0, len(p.Axes)
 	switch {
-	case h.time+h.space < h.distance/2:
+	case math.IsInf(h.distance, 1), h.time+h.space < h.distance/2:
 	case h.time >= h.space:
 		end = 1
 	case h.time < h.space:

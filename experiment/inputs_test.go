@@ -3,10 +3,12 @@ package experiment
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"pihc/data"
+	"pihc/model"
 	"pihc/pde"
 )
 
@@ -61,6 +63,49 @@ conditions:
 		}
 		if c.hint != "" && (!errors.As(err, &hint) || !strings.Contains(hint.Hint(), c.hint)) {
 			t.Errorf("%v, want hint %q", err, c.hint)
+		}
+	}
+}
+
+// Initial conditions are bounded by the size of their own unknown: a pressure of 2e5 Pa beside a displacement of 1e-6 m is one, a displacement of 2e5 m is not.
+func TestCheckInputsByUnknown(t *testing.T) {
+	p, err := pde.Load("p.yaml", []byte(`name: pair
+unknown: [w, q]
+axes:
+  t: {range: [0, 1], points: 9, boundary: nodes}
+  x: {range: [0, 1], points: 8, boundary: periodic}
+terms: {w_t: {of: w, axis: t, derivative: 1}, q_t: {of: q, axis: t, derivative: 1}}
+residual:
+  motion: {expression: w_t}
+  balance: {expression: q_t}
+conditions:
+  start_w: {at: {t: low}, expression: w - w0}
+  start_q: {at: {t: low}, expression: q - q0}
+initial:
+  w: {distribution: random-series, series: periodic, scale: 1e-6}
+  q: {distribution: random-series, series: periodic, scale: 2e5}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := p.Grid(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := &model.Spec{Network: model.NetworkSpec{NetworkShared: model.NetworkShared{InitialScale: 1e-6, Scales: map[string]float64{"q": 2e5}}}}
+	r := &Run{Problem: p, Spec: spec}
+	for _, c := range []struct {
+		w, q float64
+		want string
+	}{
+		{1e-6, 2e5, ""},
+		{1e-6, 3e9, "values of q0 range from 3e+09 to 3e+09"},
+		{2e5, 2e5, "values of w0 range from 2e+05 to 2e+05"},
+	} {
+		sample := slices.Concat(slices.Repeat([]float64{c.w}, 8), slices.Repeat([]float64{c.q}, 8))
+		err := r.checkInputs([][]float64{sample}, g, &PredictOptions{Name: "u0.npz"})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("w %g, q %g: %v; want %q", c.w, c.q, err, c.want)
 		}
 	}
 }

@@ -144,13 +144,6 @@ func (p *Predictions) VerdictLine() string {
 // checkInputs reports initial conditions that no prediction can be made for.
 func (r *Run) checkInputs(inputs [][]float64, g *grid.Grid, o *PredictOptions) error {
 	p := r.Problem
-	most := maxInitial * r.Spec.Network.InitialScale
-	for _, center := range r.Spec.Network.Centers {
-		most = max(most, maxInitial*math.Abs(center))
-	}
-	for _, in := range p.Inputs[:max(1, p.Initials())] {
-		most = max(most, maxInitial*math.Abs(in.Sampler.Low), maxInitial*math.Abs(in.Sampler.High))
-	}
 	for i, sample := range inputs {
 		if len(sample) != p.InputSize(g) {
 			return fmt.Errorf("%s, sample %d: %d values; want %d, those of %s on %s", o.Name, i, len(sample), p.InputSize(g), strings.Join(p.InputNames(), ", "), words.Shape(g.Shape()))
@@ -165,9 +158,17 @@ func (r *Run) checkInputs(inputs [][]float64, g *grid.Grid, o *PredictOptions) e
 				subtractMean(u0[i*n : (i+1)*n])
 			}
 		}
-		if low, high := slices.Min(u0), slices.Max(u0); max(-low, high) > most {
-			return words.WithHint(fmt.Errorf("%s, sample %d: values range from %.3g to %.3g", o.Name, i, low, high),
-				"values up to %.3g are accepted: %g times network.initial_scale, network.centers or the ends of the PDE file's distribution", most, maxInitial)
+		for _, u := range p.Unknowns {
+			if u.Initial < 0 {
+				continue
+			}
+			n := len(u0) / p.Initials()
+			values, in := u0[u.Initial*n:(u.Initial+1)*n], p.Inputs[u.Initial]
+			most := maxInitial * max(r.Spec.Network.ScaleOf(u.Name), math.Abs(r.Spec.Network.Centers[u.Name]), math.Abs(in.Sampler.Low), math.Abs(in.Sampler.High))
+			if low, high := slices.Min(values), slices.Max(values); max(-low, high) > most {
+				return words.WithHint(fmt.Errorf("%s, sample %d: values of %s range from %.3g to %.3g", o.Name, i, in.Name, low, high),
+					"values up to %.3g are accepted: %g times the size of %s (network.scales, network.initial_scale), its network.centers or the ends of the PDE file's distribution", most, maxInitial, u.Name)
+			}
 		}
 		if o.RemoveMean {
 			continue

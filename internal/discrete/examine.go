@@ -62,7 +62,7 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 	x.domain(s, initial)
 	if len(x.Faults) == 0 {
 		st, u := s.about(initial[0])
-		if x.rank(st); !x.free() {
+		if x.rank(st, u); !x.free() {
 			x.contradictions(st, u, initial[0])
 			if len(x.Faults) > 0 && agrees(p, g.Axes[0].Points, draw) {
 				x.Faults = nil

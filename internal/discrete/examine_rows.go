@@ -11,8 +11,8 @@ import (
 	"pihc/pde"
 )
 
-// rank compares the rank of the linearised rows with the number of values.
-func (x *Examination) rank(st *state) {
+// rank compares the rank of the rows, linearised about u, with the number of values.
+func (x *Examination) rank(st *state, u []float64) {
 	g, size := st.sys.Grid, st.values()
 	var rows [][]float64
 	for k, set := range st.sys.Sets {
@@ -38,6 +38,10 @@ func (x *Examination) rank(st *state) {
 			}
 			rows = append(rows, row)
 		}
+	}
+	st.balance(u)
+	for _, row := range rows {
+		st.inUnits(row)
 	}
 	rows = slices.DeleteFunc(rows, func(row []float64) bool { return !normalise(row) })
 	x.Rows = len(rows)
@@ -153,9 +157,11 @@ func place(g *grid.Grid, share []float64) string {
 func (x *Examination) contradictions(st *state, u, u0 []float64) {
 	const tolerance = 0.01 // of the size of rows
 	size := len(u)
+	st.balance(u)
 	var rows [][]float64 // with minus the residual
 	var sets []string    // that they belong to
 	add := func(name string, row []float64, residual float64) {
+		st.inUnits(row)
 		if norm := math.Sqrt(kernel.SumSquares64(row)); normalise(row) {
 			rows, sets = append(rows, append(row, -residual/norm)), append(sets, name)
 		}
@@ -199,7 +205,7 @@ func (x *Examination) contradictions(st *state, u, u0 []float64) {
 	for i, row := range rows {
 		misfit[i] = row[size]
 	}
-	scale := math.Sqrt((kernel.SumSquares64(misfit) + kernel.SumSquares64(u)) / float64(len(misfit)+size))
+	scale := math.Hypot(math.Sqrt(kernel.SumSquares64(misfit)), st.norm(u)) / math.Sqrt(float64(len(misfit)+size))
 	projectOut(misfit, rows, size)
 	off, all, most := map[string]int{}, map[string]int{}, 0.0
 	for i, v := range misfit {

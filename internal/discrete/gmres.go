@@ -12,13 +12,14 @@ const gmresTolerance = 1e-3
 
 // gmres sets step to the solution of J step = r at the last evaluation (Y. Saad,
 // Iterative Methods for Sparse Linear Systems, algorithm 6.9; preconditioned from the right where there is
-// an inverse that is near, algorithm 9.5). Rows belong to the values of one field at their points.
+// an inverse that is near, algorithm 9.5). Rows belong to the values of one field at their points; they count in their units.
 func (st *state) gmres() bool {
 	const restart, cycles, tolerance = 60, 8, gmresTolerance
 	n := len(st.step)
 	clear(st.step)
-	r := make([]float64, n)
+	r, units := make([]float64, n), st.rowUnitsAt()
 	st.scatterRows(r, st.res)
+	divideBy(r, units)
 	target := tolerance * math.Sqrt(kernel.SumSquares64(r))
 	if target == 0 {
 		return true
@@ -26,20 +27,23 @@ func (st *state) gmres() bool {
 	basis := make([][]float64, 0, restart+1)
 	product, rows := make([]float64, n), make([]float64, st.count)
 	preconditioned := make([]float64, n)
-	multiply := func(v []float64) {
-		if st.near != nil {
-			st.work += st.costs.precondition
-			st.near.apply(preconditioned, v)
-			v = preconditioned
+	precondition := func(v []float64) {
+		if st.near == nil {
+			st.inUnits(v)
+			return
 		}
-		st.times(rows, v)
-		st.scatterRows(product, rows)
+		st.work += st.costs.precondition
+		multiplyBy(v, units)
+		st.near.apply(v, v)
 	}
-	defer func() {
-		if st.near != nil {
-			st.near.apply(st.step, st.step)
-		}
-	}()
+	apply := func(v []float64) {
+		copy(preconditioned, v)
+		precondition(preconditioned)
+		st.times(rows, preconditioned)
+		st.scatterRows(product, rows)
+		divideBy(product, units)
+	}
+	defer precondition(st.step)
 	for range cycles {
 		beta := math.Sqrt(kernel.SumSquares64(r))
 		if beta <= target {
@@ -54,7 +58,7 @@ func (st *state) gmres() bool {
 		g := [restart + 1]float64{beta}
 		count := 0
 		for k := range restart {
-			multiply(basis[k])
+			apply(basis[k])
 			st.work += float64(len(basis)) * st.costs.project
 			for i, v := range basis {
 				h[k][i] = kernel.Dot(v, product)
@@ -92,8 +96,9 @@ func (st *state) gmres() bool {
 		if math.Abs(g[count]) <= target {
 			return true
 		}
-		multiply(st.step)
+		apply(st.step)
 		st.scatterRows(r, st.res)
+		divideBy(r, units)
 		kernel.Axpy64(r, -1, product)
 	}
 	return math.Sqrt(kernel.SumSquares64(r)) <= 100*target

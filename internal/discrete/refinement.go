@@ -203,9 +203,9 @@ func (r *Refinement) search(ctx context.Context, inputs []float64, each func(Ref
 		}
 		switch {
 		case err == nil:
-		case errors.Is(err, ErrNotConverged) && best.Field == nil && failures < mostFailures && r.work(at.finer()) <= r.most:
+		case errors.Is(err, ErrNotConverged) && best.Field == nil && failures < mostFailures && r.work(r.finerInAll(at)) <= r.most:
 			failures++
-			at = at.finer()
+			at = r.finerInAll(at)
 			continue
 		case best.Field != nil && ctx.Err() == nil:
 			if best.Error() <= s.tolerance { // a third level was for the estimate alone
@@ -246,6 +246,15 @@ const worsening = 4
 
 // finer is the level with one refinement more in space.
 func (l level) finer() level { return level{l.space + 1, l.time} }
+
+// finerInAll is the level with one refinement more in space and, where it is marched, in time.
+func (r *Refinement) finerInAll(at level) level {
+	at = at.finer()
+	if r.marches {
+		at.time++
+	}
+	return at
+}
 
 // search is the solutions for one sample.
 type search struct {

@@ -33,10 +33,12 @@ type state struct {
 	incomplete *incomplete    // likewise
 	near       preconditioner // that of the matrix, or nil
 	at         []int          // place of every row in the matrix
-	step, res  []float64
-	steps      int     // of Newton's method, in all
-	work       float64 // so far
-	most       float64 // after which Newton's method gives up; 0: none
+	// Of several unknowns, once it is balanced: those of the unknowns and of the sets of rows.
+	units, rowUnits []float64
+	step, res       []float64
+	steps           int     // of Newton's method, in all
+	work            float64 // so far
+	most            float64 // after which Newton's method gives up; 0: none
 }
 
 // newState prepares a solve for the inputs of a sample.
@@ -131,7 +133,7 @@ func (st *state) evaluate(u []float64) float64 {
 		}
 		row += copy(st.res[row:], st.out[k][0])
 	}
-	return kernel.SumSquares64(st.res)
+	return st.cost()
 }
 
 // jacobian visits the entries of one row at the last evaluation, but for those of fixed values.
@@ -257,7 +259,9 @@ func (st *state) newton(u []float64, fresh bool) bool {
 func (st *state) descend(u []float64, fresh bool) bool {
 	const iterations, shortest = 40, 1e-3
 	trial := make([]float64, len(u))
-	cost := st.evaluate(u)
+	st.evaluate(u)
+	st.balance(u)
+	cost := st.cost()
 	if math.IsNaN(cost) || math.IsInf(cost, 0) || st.spent() {
 		return false
 	}
@@ -274,7 +278,7 @@ func (st *state) descend(u []float64, fresh bool) bool {
 		if st.spent() || !st.solve() {
 			return false
 		}
-		size, norm := math.Sqrt(kernel.SumSquares64(st.step)), math.Sqrt(kernel.SumSquares64(u))
+		size, norm := st.norm(st.step), st.norm(u)
 		scale, next := 1.0, 0.0
 		for ; scale >= shortest; scale /= 2 {
 			copy(trial, u)
@@ -286,7 +290,7 @@ func (st *state) descend(u []float64, fresh bool) bool {
 		}
 		poor := scale < shortest || math.IsNaN(next)
 		if poor && !stale {
-			return false
+			return st.negligible()
 		}
 		if poor {
 			st.evaluate(u)
@@ -306,7 +310,7 @@ func (st *state) descend(u []float64, fresh bool) bool {
 		}
 		stale = st.direct && !slow
 	}
-	return false
+	return st.negligible()
 }
 
 // approach is newton by steps that are shortened until the next one, by the same matrix, is the shorter. The units of the rows do not matter to
@@ -321,7 +325,7 @@ func (st *state) approach(u []float64, iterations int, shortest float64) bool {
 			return false
 		}
 		copy(step, st.step)
-		size := math.Sqrt(kernel.SumSquares64(step))
+		size := st.norm(step)
 		for scale = min(1, 4*scale); ; scale /= 2 {
 			if scale < shortest {
 				return false
@@ -329,12 +333,12 @@ func (st *state) approach(u []float64, iterations int, shortest float64) bool {
 			copy(trial, u)
 			kernel.Axpy64(trial, -scale, step)
 			st.evaluate(trial)
-			if finite(st.res) && st.solve() && kernel.SumSquares64(st.step) <= math.Pow((1-scale/4)*size, 2) {
+			if finite(st.res) && st.solve() && st.norm(st.step) <= (1-scale/4)*size {
 				break
 			}
 		}
 		copy(u, trial)
-		if st.enough(size*scale, math.Sqrt(kernel.SumSquares64(u))) {
+		if st.enough(size*scale, st.norm(u)) {
 			return true
 		}
 	}
@@ -351,8 +355,11 @@ func (st *state) enough(size, norm float64) bool {
 	if !st.direct && st.near != nil && norm > 0 {
 		tolerance /= max(gmresTolerance*10, size/norm)
 	}
-	return size <= tolerance*norm+1e-13
+	return size <= tolerance*norm
 }
+
+// negligible reports whether the last step is rounding of rows whose values are near 1, about a solution that is zero.
+func (st *state) negligible() bool { return math.Sqrt(kernel.SumSquares64(st.step)) <= 1e-13 }
 
 func finite(x []float64) bool {
 	s := kernel.SumSquares64(x)
