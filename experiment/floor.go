@@ -82,9 +82,16 @@ const mostFloorWork = 4e9
 // metScale makes rows hold almost as those do that every field of the ansatz meets: with more normal equations are singular.
 const metScale = 100
 
+// mostBriefWork is that of one initial condition, in products of factored matrices, after which no other is looked at where only the nearest of several
+// problems is wanted: about a second.
+const mostBriefWork = 5e9
+
+var errEnough = errors.New("enough initial conditions")
+
 // measureFloors measures what the discretisation costs for three initial conditions, with so much
-// work for each, and calls done after each.
+// work for each, and calls done after each. Without, work is that of factored matrices, and there may be fewer than three.
 func measureFloors(ctx context.Context, spec *model.Spec, sys *pde.System, work float64, done func(i int)) ([]CheckedFloor, error) {
+	brief := work == 0
 	p, g := sys.Problem, sys.Grid
 	scale, err := rowScale(spec, p)
 	if err != nil {
@@ -115,8 +122,14 @@ func measureFloors(ctx context.Context, spec *model.Spec, sys *pde.System, work 
 		}
 		floors = append(floors, floor)
 		done(len(floors))
+		if brief && f.Work > mostBriefWork {
+			return errEnough
+		}
 		return nil
 	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
 	return floors, err
 }
 

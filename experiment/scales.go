@@ -4,10 +4,15 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
+	"pihc/grid"
+	"pihc/internal/dataset"
+	"pihc/internal/discrete"
 	"pihc/model"
 	"pihc/pde"
+	"pihc/sim"
 )
 
 // measuredScales are keys of the network with the sizes of the unknowns that no draw says (model.Spec.Unsized), and their centers: model.SizeOf
@@ -34,7 +39,7 @@ func measuredScales(ctx context.Context, p *pde.Problem, given *givenSizes, o *S
 	}
 	o.say("init: looking at the sizes of solutions")
 	means, squares, count := make([]float64, len(p.Unknowns)), make([]float64, len(p.Unknowns)), 0.0
-	err = eachReference(ctx, spec, p, g, holdSolver, func(_ string, _, truth []float64) error {
+	err = eachReference(ctx, spec, p, g, sizeSolver, func(_ string, _, truth []float64) error {
 		for c := range squares {
 			for _, v := range truth[c*g.Size():][:g.Size()] {
 				means[c] += v / float64(g.Size())
@@ -70,4 +75,12 @@ func measuredScales(ctx context.Context, p *pde.Problem, given *givenSizes, o *S
 		keys += ", centers: {" + strings.Join(centers, ", ") + "}"
 	}
 	return keys, nil
+}
+
+// sizeSolver returns the solver of a problem's reference on a grid, rough and on no more points than that has where it is that of its rows.
+func sizeSolver(p *pde.Problem, g *grid.Grid) (sim.Solver, error) {
+	if p.Reference.Solver != pde.DiscreteSolver {
+		return dataset.ReferenceSolver(p, g)
+	}
+	return discrete.NewRough(p, g, slices.Repeat([]int{1}, len(g.Axes)))
 }

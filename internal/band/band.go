@@ -29,6 +29,9 @@ func (b *Matrix) Add(i, j int, v float64) { b.a[i*b.width+j-i+b.lower] += v }
 
 // Factor factors the matrix, and returns false if a pivot vanishes.
 func (b *Matrix) Factor() bool {
+	if b.lower >= leastBlocked {
+		return b.factorBlocks()
+	}
 	w := b.width
 	for k := range b.n {
 		last := min(b.n-1, k+b.lower)
@@ -45,10 +48,7 @@ func (b *Matrix) Factor() bool {
 		right := min(b.n-1, k+b.upper+b.lower)
 		top := b.a[k*w+b.lower : k*w+b.lower+right-k+1]
 		if p != k {
-			other := b.a[p*w+k-p+b.lower : p*w+k-p+b.lower+right-k+1]
-			for j, v := range top {
-				top[j], other[j] = other[j], v
-			}
+			swap(top, b.a[p*w+k-p+b.lower:])
 		}
 		for i := k + 1; i <= last; i++ {
 			row := b.a[i*w+k-i+b.lower : i*w+k-i+b.lower+right-k+1]
@@ -61,6 +61,115 @@ func (b *Matrix) Factor() bool {
 		}
 	}
 	return true
+}
+
+const (
+	// block is how many columns are eliminated before what remains of their rows is.
+	block = 48
+	// leastBlocked is the lower bandwidth from which that is the faster way; a block is no wider.
+	leastBlocked = 64
+)
+
+// factorBlocks is Factor by blocks of columns (J. Du Croz, P. Mayes and G. Radicati, Factorizations of band matrices using level 3 BLAS, LAPACK
+// working note 21, 1990): each is eliminated apart, and what remains of the rows changed by a product of matrices.
+func (b *Matrix) factorBlocks() bool {
+	stride := b.width - 1 // element (i, j) is a[at(i, j)]: a column further on is one, and a row as many less
+	at := func(i, j int) int { return i*stride + j + b.lower }
+	reach := b.lower + b.upper // of a row of the upper factor
+	high := block + b.lower
+	panel := make([]float64, block*high)
+	top := make([]float64, block*(reach+1)) // rows of a block, right of it
+	for first := 0; first < b.n; first += block {
+		columns := min(block, b.n-first)
+		rows, next := min(b.n-first, columns+b.lower), first+columns
+		// The panel holds the block's columns, one after another, of all rows that have any, with zeros for what is not stored.
+		clear(panel)
+		for i := range rows {
+			if lo := max(0, i-b.lower); lo < columns {
+				for j, v := range b.a[at(first+i, first+lo):at(first+i, next)] {
+					panel[(lo+j)*high+i] = v
+				}
+			}
+		}
+		for k := range columns {
+			last := min(rows-1, k+b.lower)
+			column := panel[k*high:][:last+1]
+			p, best := k, math.Abs(column[k])
+			for i, v := range column[k+1:] {
+				if v = math.Abs(v); v > best {
+					p, best = k+1+i, v
+				}
+			}
+			b.pivot[first+k] = first + p
+			if !(best > 0) || math.IsInf(best, 0) {
+				return false
+			}
+			if p != k {
+				for j := k; j < columns; j++ {
+					own := panel[j*high:]
+					own[k], own[p] = own[p], own[k]
+				}
+				if right := min(b.n-1, first+k+reach); right >= next {
+					swap(b.a[at(first+k, next):at(first+k, right)+1], b.a[at(first+p, next):])
+				}
+			}
+			below := column[k+1:]
+			kernel.MulScalar64(below, 1/column[k], below)
+			copy(b.l[(first+k)*b.lower:], below)
+			if p != k {
+				for j := range k {
+					own := panel[j*high:]
+					own[k], own[p] = own[p], own[k]
+				}
+			}
+			for j := k + 1; j < columns; j++ {
+				own := panel[j*high:]
+				if f := own[k]; f != 0 {
+					kernel.Axpy64(own[k+1:][:len(below)], -f, below)
+				}
+			}
+		}
+		for k := range columns {
+			row := b.a[at(first+k, first+k):at(first+k, next)]
+			for j := range row {
+				row[j] = panel[(k+j)*high+k]
+			}
+		}
+		width := min(b.n-1, next-1+reach) - next + 1
+		if width <= 0 {
+			continue
+		}
+		// The block's rows right of it: what is beyond their reach is zero, and not stored.
+		for k := range columns {
+			row := top[k*width:][:width]
+			stored := b.a[at(first+k, next):min(at(first+k, next)+width, at(first+k, first+k+reach)+1)]
+			clear(row[copy(row, stored):])
+			for l := range k {
+				if f := panel[l*high+k]; f != 0 {
+					kernel.Axpy64(row, -f, top[l*width:][:width])
+				}
+			}
+			copy(stored, row)
+		}
+		if rows == columns {
+			continue
+		}
+		for k := range columns {
+			below := panel[k*high+columns:][:rows-columns]
+			kernel.MulScalar64(below, -1, below)
+		}
+		kernel.Gemm(b.a[at(next, next):], stride, rows-columns, width, nil, true, kernel.Product[float64]{
+			A: panel[columns:], RowStride: 1, ColStride: high, B: top, BStride: width, K: columns,
+		}, kernel.Product[float64]{})
+	}
+	return true
+}
+
+// swap exchanges the elements of a with the first of b.
+func swap(a, b []float64) {
+	for i, v := range a {
+		a[i], b[i] = b[i], v
+	}
 }
 
 // Solve replaces x by A⁻¹x, once factored.

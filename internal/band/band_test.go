@@ -8,7 +8,7 @@ import (
 
 // All solves against the product of the matrix, which wants pivots, and that of its transpose.
 func TestSolve(t *testing.T) {
-	for _, c := range []struct{ n, lower, upper int }{{1, 0, 0}, {7, 2, 1}, {40, 5, 9}, {12, 20, 20}} {
+	for _, c := range []struct{ n, lower, upper int }{{1, 0, 0}, {7, 2, 1}, {40, 5, 9}, {12, 20, 20}, {400, 70, 90}, {97, 64, 3}, {500, 130, 64}} {
 		rng := rand.New(rand.NewPCG(1, uint64(c.n)))
 		b, dense := New(c.n, c.lower, c.upper), make([]float64, c.n*c.n)
 		for i := range c.n {
@@ -72,4 +72,27 @@ func TestSolve(t *testing.T) {
 	if singular.Factor() {
 		t.Error("a matrix of zeros has a factor")
 	}
+}
+
+// BenchmarkFactor is the matrix of a step of two unknowns on 64 x 64 points.
+func BenchmarkFactor(b *testing.B) {
+	const n, lower = 8192, 260
+	rng := rand.New(rand.NewPCG(1, 2))
+	for b.Loop() {
+		b.StopTimer()
+		m := New(n, lower, lower)
+		for i := range n {
+			for _, j := range []int{i - lower, i - 2, i - 1, i, i + 1, i + 2, i + lower} {
+				if j >= 0 && j < n {
+					m.Add(i, j, rng.NormFloat64())
+				}
+			}
+			m.Add(i, i, 4)
+		}
+		b.StartTimer()
+		if !m.Factor() {
+			b.Fatal("no factor")
+		}
+	}
+	b.ReportMetric(2e-9*FactorWork(n, lower, lower)*float64(b.N)/b.Elapsed().Seconds(), "GFLOP/s")
 }

@@ -18,6 +18,7 @@ type Floor struct {
 	// field that minimises all rows over all grid values.
 	Error      float64
 	Iterations int
+	Work       float64 // of factored matrices: about the number of products
 }
 
 // ErrFloor says that the minimiser was not found.
@@ -41,7 +42,7 @@ func MeasureFloor(sys *pde.System, scale func(set *pde.RowSet) float64, sample, 
 	}
 	out.Residual = pde.Relative(plain.RMS(truth, sample))
 	u := slices.Clone(truth)
-	if out.Iterations, err = minimiseFrom(sys, scale, sample, u, most); err == nil {
+	if out.Iterations, out.Work, err = minimiseFrom(sys, scale, sample, u, most); err == nil {
 		out.Error = grid.RelativeL2(u, truth, len(sys.Problem.Unknowns))
 	}
 	return out, err
@@ -50,7 +51,7 @@ func MeasureFloor(sys *pde.System, scale func(set *pde.RowSet) float64, sample, 
 // Nearest moves u (C, P) to a field that minimises all rows, unweighted: of several solutions one near u. The error
 // is ErrFloor or ErrLarge.
 func Nearest(sys *pde.System, sample, u []float64) error {
-	_, err := minimiseFrom(sys, func(*pde.RowSet) float64 { return 1 }, sample, u, mostNearest)
+	_, _, err := minimiseFrom(sys, func(*pde.RowSet) float64 { return 1 }, sample, u, mostNearest)
 	return err
 }
 
@@ -58,7 +59,7 @@ func Nearest(sys *pde.System, sample, u []float64) error {
 const mostNearest = 1e9
 
 // minimiseFrom moves u, but for what the ansatz fixes, to the minimiser of the rows.
-func minimiseFrom(sys *pde.System, scale func(set *pde.RowSet) float64, sample, u []float64, most float64) (steps int, err error) {
+func minimiseFrom(sys *pde.System, scale func(set *pde.RowSet) float64, sample, u []float64, most float64) (steps int, work float64, err error) {
 	m := newMinimiser(sys, scale, sample, most)
 	if m.fixed != nil {
 		offset := make([]float64, len(u))
@@ -69,5 +70,6 @@ func minimiseFrom(sys *pde.System, scale func(set *pde.RowSet) float64, sample, 
 			}
 		}
 	}
-	return m.minimise(u)
+	steps, err = m.minimise(u)
+	return steps, m.work, err
 }

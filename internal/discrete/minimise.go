@@ -64,10 +64,10 @@ func keptByRows(p *pde.Problem, unknown int) bool {
 func (m *minimiser) minimise(u []float64) (steps int, err error) {
 	// A step is the last that is no more than this part of the distance gone so far, or reduces the sum
 	// by no more: conjugate gradients leave an error of their own.
-	part, flat, rounding, shortest := 0.0, 1e-12, 0.0, 1.0
+	part, flat, rounding, shortest := 1e-3, 1e-12, 0.0, 1.0
 	const held = 1e-21 // of the first sum: all rows hold, as well as their normal equations let them
 	if !m.direct {
-		part, flat, rounding, shortest = 1e-3, 1e-9, 1e-12, 1e-3
+		flat, rounding, shortest = 1e-9, 1e-12, 1e-3
 		if 200*float64(len(u)*len(m.sys.Terms)) > m.most { // a hundred iterations
 			return 0, fmt.Errorf("%w: %d values", ErrLarge, len(u))
 		}
@@ -125,6 +125,7 @@ func (m *minimiser) factored(damping float64) bool {
 		m.band = &normalBand{n: m.values(), band: m.lower, a: make([]float64, m.values()*(m.lower+1))}
 	}
 	clear(m.band.a)
+	m.work += float64(m.values()) * float64(m.lower) * float64(m.lower)
 	m.addNormal(m.band.add)
 	if !m.band.factor(damping) {
 		return false
