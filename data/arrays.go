@@ -143,8 +143,8 @@ func CheckOrder(f Arrays, name string, axes []string) error {
 }
 
 // ReadArray reads a file of one array with axes of some names, and samples before them or none: NPY, or a file of arrays with a single one
-// besides coordinates, which have the names of axes. Values are read if its shape is accepted, and an error of that is returned as it is.
-func ReadArray(path string, axes []string, accept func(shape []int) error) (*Array, error) {
+// besides coordinates, which have the names of axes, or one of this name. Values are read if its shape is accepted, and an error of that is returned as it is.
+func ReadArray(path, name string, axes []string, accept func(shape []int) error) (*Array, error) {
 	f, size, format, err := openSized(path)
 	if err != nil {
 		return nil, err
@@ -164,6 +164,9 @@ func ReadArray(path string, axes []string, accept func(shape []int) error) (*Arr
 	}
 	defer arrays.Close()
 	names := slices.DeleteFunc(slices.Clone(arrays.Names()), func(name string) bool { return name == SampleDimension || slices.Contains(axes, name) })
+	if len(names) > 1 && slices.Contains(names, name) {
+		names = []string{name}
+	}
 	if len(names) != 1 {
 		return nil, fmt.Errorf("%s: holds %d arrays (%s); want one", path, len(arrays.Names()), words.List(arrays.Names()))
 	}

@@ -151,7 +151,7 @@ func TestNumPyFiles(t *testing.T) {
 			}
 		}
 	}
-	got, err := ReadArray("testdata/fortran.npy", nil, anyShape)
+	got, err := ReadArray("testdata/fortran.npy", "", nil, anyShape)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func TestReadArrayErrors(t *testing.T) {
 		two:                            "holds 2 arrays (a, b); want one",
 		truncated:                      "not a ZIP archive, or a truncated one",
 	} {
-		if _, err := ReadArray(path, nil, anyShape); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+		if _, err := ReadArray(path, "", nil, anyShape); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("error %v, want %q and the path", err, want)
 		}
 	}

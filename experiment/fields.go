@@ -8,6 +8,7 @@ import (
 
 	"pihc/data"
 	"pihc/grid"
+	"pihc/internal/dataset"
 	"pihc/internal/machine"
 	"pihc/pde"
 )
@@ -42,6 +43,11 @@ func describedFields(command string, p *pde.Problem, arrays []data.Named) *data.
 			v.Dimensions = []string{editsArray}
 		default:
 			v.Dimensions = []string{data.SampleDimension}
+			for _, in := range p.Inputs {
+				if dataset.InputArray(p, in.Name) == a.Name {
+					v.Dimensions = append(v.Dimensions, in.Axes...)
+				}
+			}
 		}
 		f.Variables = append(f.Variables, v)
 	}

@@ -151,7 +151,7 @@ func samplesOf(values [][]float64, inputs []pde.PlacedInput) [][]float64 {
 
 // readInitial reads initial conditions for g from a file.
 func readInitial(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) {
-	array, err := data.ReadArray(path, p.AxisNames(), func(shape []int) error { return initialShape(path, shape, g, p) })
+	array, err := data.ReadArray(path, dataset.GivenInitial, p.AxisNames(), func(shape []int) error { return initialShape(path, shape, g, p) })
 	if err != nil {
 		return nil, fmt.Errorf("initial condition: %w", err)
 	}

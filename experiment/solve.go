@@ -228,10 +228,22 @@ func axesText(g *grid.Grid) string {
 // Worst is the largest estimate of a sample's error.
 func (s *Solution) Worst() float64 { return slices.Max(s.ErrorEstimate) }
 
-// Arrays are what `pihc solve` writes: the unknowns (sample, t, x[, y]), the coordinates of every axis, and error_estimate (sample).
+// Arrays are what `pihc solve` writes: the unknowns (sample, t, x[, y]), the coordinates of every axis, error_estimate (sample), and what ReadInputs
+// takes: each input, fields (sample, x[, y]) or numbers (sample).
 func (s *Solution) Arrays() []data.Named {
-	return append(fieldArrays(s.Grid, s.Problem.UnknownNames(), s.Fields),
+	out := append(fieldArrays(s.Grid, s.Problem.UnknownNames(), s.Fields),
 		data.Named{Name: "error_estimate", Array: data.NewArray([]int{len(s.ErrorEstimate)}, s.ErrorEstimate)})
+	for _, in := range s.Problem.PlaceInputs(s.Grid) {
+		shape, values := []int{len(s.inputs)}, []float64(nil)
+		for _, axis := range in.Space {
+			shape = append(shape, axis.Points)
+		}
+		for _, sample := range s.inputs {
+			values = append(values, in.Of(sample)...)
+		}
+		out = append(out, data.Named{Name: dataset.InputArray(s.Problem, in.Name), Array: data.NewArray(shape, values)})
+	}
+	return out
 }
 
 // Write writes the arrays to a file in the format of its ending (data.WriteFields), whole or not at all, where SolutionFile allows it.

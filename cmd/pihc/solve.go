@@ -45,8 +45,8 @@ unknowns. Otherwise they are drawn by the file's distributions (--seed), and
 what the file's own expressions say is taken at every point.
 
 The file of --out receives the solution at the points of the file's grid as predict writes it
-(.npz, .nc, or, for ParaView, .vti of one time and .pvd of a series): every unknown by its name, (sample, t, x[, y]), the coordinates by the axes' names, and
-error_estimate (sample), all float64. --report writes a page with maps and profiles.
+(.npz, .nc, or, for ParaView, .vti of one time and .pvd of a series): every unknown by its name, (sample, t, x[, y]), the coordinates by the axes' names,
+error_estimate (sample), and the inputs as --initial reads them, all float64. --report writes a page with maps and profiles.
 
 The estimate is of the relative L2 error over all times, of several unknowns the root mean square of
 theirs, from what solutions on coarser grids differ by. --json prints error_estimate (the

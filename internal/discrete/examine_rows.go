@@ -45,11 +45,30 @@ func (x *Examination) rank(st *state, u []float64) {
 	}
 	rows = slices.DeleteFunc(rows, func(row []float64) bool { return !normalise(row) })
 	x.Rows = len(rows)
+	shifts := shiftable(rows, st)
 	var share []float64
 	x.Rank, share = rankOf(rows, size)
 	if free := x.Unknowns - x.Rank; free > 0 {
-		x.Faults = append(x.Faults, fmt.Sprintf("%d of %d values stay free%s%s", free, x.Unknowns, place(g, share), moved(st.sys.Problem)))
+		x.Faults = append(x.Faults, fmt.Sprintf("%d of %d values stay free%s%s", free, x.Unknowns, place(g, share), shifts+moved(st.sys.Problem)))
 	}
+}
+
+// shiftable names an unknown to which any number may be added, as to a potential between axes that are all periodic, and says what to do.
+func shiftable(rows [][]float64, st *state) string {
+	n := st.slices * st.points
+	for f, u := range st.sys.Problem.Unknowns {
+		if !slices.ContainsFunc(rows, func(row []float64) bool {
+			sum, size := 0.0, 0.0
+			for _, v := range row[f*n:][:n] {
+				sum += v
+				size += math.Abs(v)
+			}
+			return math.Abs(sum) > 1e-9*size
+		}) {
+			return fmt.Sprintf("; any number may be added to %[1]s, which no row contains but by its derivatives: 1e-6*%[1]s more in its equation chooses one", u.Name)
+		}
+	}
+	return ""
 }
 
 // moved says which conditions hold an unknown that they do not contain, which is too few where sides meet.

@@ -401,3 +401,21 @@ initial: {distribution: random-series, series: SERIES, parameters: {modes: 2, de
 		}
 	}
 }
+
+// A potential between periodic axes is free by a number at each time, and named.
+func TestExaminePotential(t *testing.T) {
+	const src = `unknown: [u, q]
+axes: {t: {range: [0, 1], points: 6, boundary: nodes}, x: {range: [0, 1], points: 8, boundary: periodic}}
+terms: {u_t: {of: u, axis: t, derivative: 1}, q_xx: {of: q, axis: x, derivative: 2}}
+residual: {one: {expression: u_t - q_xx, rows: {t: [1, 0]}}, other: {expression: q_xx - u}}
+conditions: {a: {at: {t: low}, expression: u - u0}}
+initial: {u: {distribution: random-sines, low: 0, high: 1}}
+`
+	const want = "6 of 84 values stay free; any number may be added to q, which no row contains but by its derivatives: 1e-6*q more in its equation chooses one"
+	if x := examine(t, loadSystem(t, src)); len(x.Faults) != 1 || x.Faults[0] != want {
+		t.Errorf("%q; want %q", x.Faults, want)
+	}
+	if x := examine(t, loadSystem(t, strings.Replace(src, "q_xx - u", "q_xx - u + 1e-6*q", 1))); len(x.Faults) > 0 {
+		t.Errorf("%q with one chosen", x.Faults)
+	}
+}

@@ -1,6 +1,7 @@
 package discrete
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -190,6 +191,7 @@ func (r *Refinement) Solve(ctx context.Context, inputs []float64, each func(Refi
 func (r *Refinement) search(ctx context.Context, inputs []float64, each func(Refined)) (Refined, error) {
 	s := &search{Refinement: r, inputs: inputs, fields: map[level][]float64{}, steps: map[level]int{}}
 	var best, sound Refined // the last one, and the last before estimates grew
+	var unsolved error      // of the first grid
 	failures, worse := 0, 0
 	if r.marches && !r.implicit && !r.chosen {
 		if err := s.choose(ctx); err != nil {
@@ -204,9 +206,12 @@ func (r *Refinement) search(ctx context.Context, inputs []float64, each func(Ref
 		switch {
 		case err == nil:
 		case errors.Is(err, ErrNotConverged) && best.Field == nil && failures < mostFailures && r.work(r.finerInAll(at)) <= r.most:
+			unsolved = cmp.Or(unsolved, err)
 			failures++
 			at = r.finerInAll(at)
 			continue
+		case unsolved != nil && best.Field == nil && ctx.Err() == nil:
+			return sound, unsolved
 		case best.Field != nil && ctx.Err() == nil:
 			if best.Error() <= s.tolerance { // a third level was for the estimate alone
 				return best, nil

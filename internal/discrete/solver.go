@@ -3,9 +3,11 @@ package discrete
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"pihc/grid"
+	"pihc/internal/kernel"
 	"pihc/pde"
 	"pihc/sim"
 )
@@ -237,6 +239,10 @@ func (s *Solver) metered(dst, initial, near []float64, work *meter) (sim.Stats, 
 		s.whole.sys.Problem.Persist(u, sample, s.whole.sys.Grid)
 		found = st.newton(u, true)
 	}
+	if !found && s.whole.sys.Problem.Steady {
+		st.constants(u)
+		found = st.newton(u, true)
+	}
 	if !found && s.whole.normal {
 		return sim.Stats{}, fmt.Errorf("%w: they are %d for %d values, so that squares are minimised, with half the digits; where conditions of two sides meet, `rows` leaves points out of one of them", ErrNotConverged, s.whole.count, s.whole.values())
 	}
@@ -245,6 +251,41 @@ func (s *Solver) metered(dst, initial, near []float64, work *meter) (sim.Stats, 
 	}
 	grid.Thin(dst, u, s.grid.Axes, s.fine.Axes)
 	return sim.Stats{Steps: st.steps}, nil
+}
+
+// constants sets each unknown to the number that comes nearest to the linear conditions, by least squares, where all others are zero: an equation that
+// degenerates at zero, as of a pressure or a density that stands before derivatives, may be solved from there.
+func (st *state) constants(u []float64) {
+	n := st.slices * st.points
+	rows := func() (all []float64) {
+		st.evaluate(u)
+		for k, set := range st.sys.Sets {
+			if set.Kind != pde.ResidualRows && set.Linear {
+				all = append(all, st.out[k][0]...)
+			}
+		}
+		return all
+	}
+	clear(u)
+	at := rows()
+	values := make([]float64, st.fields)
+	for f := range st.fields {
+		own := u[f*n:][:n]
+		for q := range own {
+			own[q] = 1
+		}
+		change := rows()
+		clear(own)
+		kernel.Axpy64(change, -1, at)
+		if size := kernel.SumSquares64(change); size > 0 && !math.IsInf(size, 0) {
+			values[f] = -kernel.Dot(change, at) / size
+		}
+	}
+	for f, v := range values {
+		for q := range n {
+			u[f*n+q] = v
+		}
+	}
 }
 
 // interpolation returns the weights (fine, coarse) of the points of an axis at those

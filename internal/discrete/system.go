@@ -83,7 +83,11 @@ func arranged(sys *pde.System, rates []int, e effort) (*system, error) {
 	dense, ok := s.tabulate(e.dense)
 	if ok {
 		s.arrange(!dense)
-		ok = dense || float64(s.values())*float64(s.lower)*float64(s.lower+s.upper) <= e.direct
+		most := e.direct
+		if s.whole { // a few factorisations, where GMRES has little to go by
+			most *= 4
+		}
+		ok = dense || float64(s.values())*float64(s.lower)*float64(s.lower+s.upper) <= most
 	}
 	if s.direct = ok; !ok {
 		return s, s.checkIterative()
