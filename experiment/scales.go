@@ -37,24 +37,13 @@ func measuredScales(ctx context.Context, p *pde.Problem, given *givenSizes, o *S
 	if err != nil {
 		return "", err
 	}
-	o.say("init: looking at the sizes of solutions")
-	means, squares, count := make([]float64, len(p.Unknowns)), make([]float64, len(p.Unknowns)), 0.0
-	err = eachReference(ctx, spec, p, g, sizeSolver, func(_ string, _, truth []float64) error {
-		for c := range squares {
-			for _, v := range truth[c*g.Size():][:g.Size()] {
-				means[c] += v / float64(g.Size())
-				squares[c] += v * v / float64(g.Size())
-			}
-		}
-		count++
-		return nil
-	})
-	if err != nil {
-		return "", ctx.Err() // that there is no solution others say
+	sizes, middles := sizesOfSolutions(ctx, spec, p, g, o)
+	if sizes == nil {
+		return "", ctx.Err()
 	}
 	var named, centers []string
 	for _, c := range unsized {
-		size, center := model.SizeOf(means[c]/count, squares[c]/count)
+		size, center := sizes[c], middles[c]
 		if size > 0 && !math.IsInf(size, 0) {
 			named = append(named, fmt.Sprintf("%s: %.2g", p.Unknowns[c].Name, size))
 			if center != 0 {
@@ -75,6 +64,29 @@ func measuredScales(ctx context.Context, p *pde.Problem, given *givenSizes, o *S
 		keys += ", centers: {" + strings.Join(centers, ", ") + "}"
 	}
 	return keys, nil
+}
+
+// sizesOfSolutions are model.SizeOf some reference solutions, by the unknown; nil where there are none, which others say.
+func sizesOfSolutions(ctx context.Context, spec *model.Spec, p *pde.Problem, g *grid.Grid, o *SizeOptions) (sizes, centers []float64) {
+	o.say("init: looking at the sizes of solutions")
+	means, squares, count := make([]float64, len(p.Unknowns)), make([]float64, len(p.Unknowns)), 0.0
+	if eachReference(ctx, spec, p, g, sizeSolver, func(_ string, _, truth []float64) error {
+		for c := range squares {
+			for _, v := range truth[c*g.Size():][:g.Size()] {
+				means[c] += v / float64(g.Size())
+				squares[c] += v * v / float64(g.Size())
+			}
+		}
+		count++
+		return nil
+	}) != nil {
+		return nil, nil
+	}
+	for c := range means {
+		size, center := model.SizeOf(means[c]/count, squares[c]/count)
+		sizes, centers = append(sizes, size), append(centers, center)
+	}
+	return sizes, centers
 }
 
 // sizeSolver returns the solver of a problem's reference on a grid, rough and on no more points than that has where it is that of its rows.

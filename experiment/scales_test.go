@@ -57,3 +57,39 @@ reference: {solver: discrete}
 		}
 	}
 }
+
+// Solutions near 20, where rows that are linear about zero are e^20 times as steep.
+func TestLineariseAbout(t *testing.T) {
+	const text = `name: electrode
+unknown: u
+time: none
+axes:
+  y: {range: [0, 1], points: 7, boundary: periodic}
+  x: {range: [0, 1], points: 9, boundary: nodes}
+inputs:
+  f: {distribution: uniform, low: 0.9, high: 1.1}
+terms:
+  u_x: {axis: x, derivative: 1}
+  u_xx: {axis: x, derivative: 2}
+  u_yy: {axis: y, derivative: 2}
+residual: {expression: u_xx + u_yy}
+conditions:
+  metal: {at: {x: low}, expression: u_x + exp(20 - u) - f}
+  far: {at: {x: high}, expression: u_x}
+reference: {solver: discrete}
+ansatz: {duhamel: rows}
+`
+	for _, c := range []struct{ expression, want string }{
+		{"u_x + exp(20 - u) - f", "{offset: 20, duhamel: rows}"},
+		{"u_x - (u - 20) + f", "{duhamel: rows}"}, // linear
+		{"u_x - (u + u^3) + 10*(f - 1)", "{duhamel: rows}"}, // about zero
+	} {
+		d := &draft{src: []byte(strings.Replace(text, "u_x + exp(20 - u) - f", c.expression, 1)), file: "electrode.yaml", added: []string{"added ansatz: {duhamel: rows}: meets far exactly"}}
+		if d.p = loadSound(d.file, d.src); d.p == nil {
+			t.Fatalf("%s does not load", c.expression)
+		}
+		if err := d.lineariseAbout(t.Context(), &SizeOptions{}); err != nil || !strings.Contains(string(d.src), "ansatz: "+c.want) || !strings.HasPrefix(d.added[0], "added ansatz: "+c.want) {
+			t.Errorf("%s: %v, %q in\n%s", c.expression, err, d.added, d.src)
+		}
+	}
+}

@@ -74,6 +74,9 @@ func Size(ctx context.Context, name string, o SizeOptions) (*Sized, error) {
 		return nil, err
 	}
 	d.file = filepath.Join(o.Folder, "problem.yaml")
+	if err := d.lineariseAbout(ctx, &o); err != nil {
+		return nil, err
+	}
 	if d.sizes, err = measure(ctx, d.p, given, &o); err != nil {
 		return nil, err
 	}

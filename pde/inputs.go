@@ -328,14 +328,14 @@ func (l *loader) flux(p *Problem, name string, from fileTerm) []Term {
 	}
 	values := l.values
 	l.values = l.free(p)
-	c := l.expression("term "+name, f.Flux, p.InputNames())
+	c := l.expression("term "+name, f.Flux, append(p.AxisNames(), p.InputNames()...))
 	l.values = values
 	// half adds the term of the difference to one neighbour, and returns the flow.
 	var terms []Term
 	half := func(suffix string, side int) *expr.Expr {
 		t := Term{Name: name + suffix, Of: of, PerStep: true, Factors: []Factor{{Axis: f.Axis, Scheme: grid.Scheme{Derivative: 1, Order: 1, Side: side, Closure: grid.Undefined}}}}
 		terms = append(terms, t)
-		neighbour := map[string]*expr.Expr{}
+		neighbour := map[string]*expr.Expr{f.Axis: expr.Variable(shiftedName(f.Axis, axis, side))}
 		for _, in := range p.Inputs {
 			if slices.Contains(in.Axes, f.Axis) {
 				neighbour[in.Name] = expr.Variable(shiftedName(in.Name, axis, side))
@@ -352,21 +352,21 @@ func (l *loader) flux(p *Problem, name string, from fileTerm) []Term {
 	return terms
 }
 
-// free returns the constants, and those expressions that hold nothing but constants and
+// free returns the constants, and those expressions that hold nothing but constants, coordinates and
 // inputs: a coefficient may be one of them, and expressions are read after terms.
 func (l *loader) free(p *Problem) map[string]*expr.Expr {
 	values := maps.Clone(l.values)
 	for name, v := range l.file.Expressions.All() {
-		if e, err := resolve(v.Text, p.InputNames(), values); err == nil {
+		if e, err := resolve(v.Text, append(p.AxisNames(), p.InputNames()...), values); err == nil {
 			values[name] = e
 		}
 	}
 	return values
 }
 
-// shiftedName names the value of an input at a neighbour along an axis.
-func shiftedName(input string, axis, shift int) string {
-	return fmt.Sprintf("%s.%d%+d", input, axis, shift)
+// shiftedName names the value of an input, or the coordinate, at a neighbour along an axis.
+func shiftedName(name string, axis, shift int) string {
+	return fmt.Sprintf("%s.%d%+d", name, axis, shift)
 }
 
 // fileFlux is a flux term.
@@ -423,8 +423,8 @@ func (p *Problem) evaluateStart(dst []float64, start *expr.Expr, sample []float6
 }
 
 // start is what an unknown begins with: the offset of its ansatz, where the multiplier is zero
-// at the lowest time or the basis is integrated from there; else what a condition there that is affine in it alone asks for; else its
-// initial condition, or zero.
+// at the lowest time or the basis is integrated from there; else what a condition there that is affine in it alone asks for; of a steady
+// problem the number that its rows are linear about; else its initial condition, or zero.
 func (p *Problem) start(c int) *expr.Expr {
 	u := p.Unknowns[c]
 	if !p.Steady {
@@ -442,6 +442,9 @@ func (p *Problem) start(c int) *expr.Expr {
 				return r.Expr.Substitute(first).Over(r.Expr.Diff(u.Name)).Negative()
 			}
 		}
+	}
+	if _, number := u.Ansatz.Offset.Constant(); p.Steady && u.Ansatz.ByRows && number {
+		return u.Ansatz.Offset
 	}
 	if u.Initial < 0 {
 		return expr.Const(0)

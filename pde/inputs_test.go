@@ -137,6 +137,41 @@ residual: {expression: flow_x + 3*flow_y, rows: {y: [1, 1]}}
 	}
 }
 
+// A flux by a coefficient of coordinates is that by an input with its values, also across the end of a periodic axis.
+func TestFluxOfCoordinates(t *testing.T) {
+	const src = `name: toy
+unknown: u
+time: none
+axes:
+  y: {range: [0, 1], points: 5, boundary: nodes}
+  x: {range: [0, 1], points: 10, boundary: periodic}
+inputs: {c: {axes: [y, x], distribution: random-series, series: free, positive: exp}}
+terms: {q: {flux: "COEFFICIENT", axis: x}, r: {flux: "2*COEFFICIENT", axis: y}}
+residual: {expression: q + r - c, rows: {y: [1, 1]}}
+`
+	row := func(coefficient string) []float64 {
+		p := mustLoad(t, strings.ReplaceAll(src, "COEFFICIENT", coefficient))
+		g, err := p.Grid(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := p.Discretize(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, sample, nx := make([]float64, g.Size()), make([]float64, p.InputSize(g)), g.Axes[1].Points
+		for q := range u {
+			x, y := g.Axes[1].Coordinate(q%nx), g.Axes[0].Coordinate(q/nx)
+			u[q], sample[q] = math.Sin(3*float64(q)), 2+math.Sin(2*math.Pi*x)*math.Cos(y)
+			if x > 0.65 {
+				sample[q] *= 5
+			}
+		}
+		return rowValues(s, s.Sets[0], u, sample)
+	}
+	check.Close(t, row("where(x > 0.65, 5, 1)*(2 + sin(2*pi*x)*cos(y))"), row("c"), 1e-12, 1e-12)
+}
+
 // What a network sees of an input is of the size of 1, whatever its unit.
 func TestUnit(t *testing.T) {
 	for _, c := range []struct {

@@ -399,6 +399,8 @@ func (l *LinearRows) solve(sample []float64) error {
 	var begins []float64
 	if l.begins != nil {
 		begins = l.begin(sample)
+	} else {
+		l.system.statedOffset(l.base, sample)
 	}
 	rows := len(l.columns)
 	slopes, data := make([][]float64, l.times), make([]float64, l.times*rows)
@@ -540,7 +542,7 @@ func (l *LinearRows) solveAtOnce(data []float64, same bool) error {
 	l.matrix.Solve(data)
 	fields := make([]float64, size)
 	for value, column := range l.columns {
-		fields[value] = data[column]
+		fields[value] = l.base[value] + data[column]
 	}
 	if !finite(fields) {
 		return errSingular

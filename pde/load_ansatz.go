@@ -36,8 +36,6 @@ func (l *loader) duhamel(p *Problem) {
 			bad = errors.New("want it for all unknowns or none, since the linear part couples them")
 		case a.Duhamel && !equals(a.Multiplier, 1):
 			bad = errors.New("want no multiplier beside it: fields begin with the offset")
-		case a.Duhamel && p.Steady && !equals(a.Offset, 0):
-			bad = errors.New("want no offset beside it: fields without the basis are the solution of the linear part")
 		case a.Duhamel && len(a.Smooth) > 0:
 			bad = errors.New("want no smooth beside it")
 		}

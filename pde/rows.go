@@ -64,10 +64,8 @@ func (r *PointRows) Prepare() {
 		if x.Axis < 0 {
 			continue
 		}
-		axis := g.Axes[x.Axis]
-		stride, n := int32(g.Strides()[x.Axis]), int32(axis.Points)
 		for i, p := range r.Points {
-			r.Extras[e][i] = axis.Coordinate(int(p / stride % n))
+			r.Extras[e][i] = x.Coordinate(g, int(p))
 		}
 	}
 	for j, t := range r.Set.Terms {
@@ -232,6 +230,11 @@ func (s *System) Offset(field, initial []float64) {
 		s.propagated(field, initial)
 		return
 	}
+	s.statedOffset(field, initial)
+}
+
+// statedOffset sets a field (C, P) to the offsets that the ansatz states.
+func (s *System) statedOffset(field, initial []float64) {
 	e, n := s.NewRowEvaluator(1), s.SliceSize()
 	for slice := range len(field) / n {
 		e.Offset(field[slice*n:(slice+1)*n], initial, slice)

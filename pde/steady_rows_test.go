@@ -3,6 +3,7 @@ package pde
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -133,6 +134,38 @@ func TestSteadyRowsSources(t *testing.T) {
 	}
 }
 
+// Rows are linear about the offset: fields without the basis are a step of Newton's method from there, and so r falls as the step is taken.
+func TestSteadyRowsAbout(t *testing.T) {
+	for _, offset := range []string{"0", "1.5", "1 + x*y"} {
+		source := strings.NewReplacer("u_xx + u_yy}", "u_xx + u_yy - u^3}", "{duhamel: rows}", "{duhamel: rows, offset: "+offset+"}").Replace(steadySource)
+		s, _, err := solves(t, source, 1.3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		about, field := make([]float64, s.FieldSize()), make([]float64, s.FieldSize())
+		s.statedOffset(about, []float64{1.3})
+		s.Offset(field, []float64{1.3})
+		const part = 1e-6
+		for i, v := range about {
+			field[i] = v + part*(field[i]-v)
+		}
+		for _, set := range s.Sets {
+			rows := s.NewRowValues(set, set.Points)
+			before := slices.Clone(rows.Eval(1, about, []float64{1.3})[0])
+			after := rows.Eval(1, field, []float64{1.3})[0]
+			for i, v := range before {
+				if math.Abs((after[i]-v)/part+v) > 1e-4*(1+math.Abs(v)) {
+					t.Errorf("offset %s, row %d of %s: %g, and %g after a millionth of a step", offset, i, set.Name, v, after[i])
+				}
+			}
+		}
+		start := make([]float64, s.FieldSize())
+		if s.Problem.Persist(start, []float64{1.3}, s.Grid); offset == "1.5" && start[5] != 1.5 {
+			t.Errorf("it begins with %g", start[5])
+		}
+	}
+}
+
 func TestSteadyRowsRefuse(t *testing.T) {
 	free := strings.NewReplacer("u_y + h*u - 3*x - h*x^2", "u_y", "u - x^2 + 1 - 3*x", "u_y - h", "u + y^2", "u_x").Replace(steadySource)
 	s, _, err := solves(t, free, 1)
@@ -142,7 +175,6 @@ func TestSteadyRowsRefuse(t *testing.T) {
 	}
 	for _, c := range []struct{ old, new, want string }{
 		{"{expression: u_xx + u_yy}", "{expression: u_xx + u_yy, rows: {x: [0, 0]}}", "rows for 63 values"},
-		{"{duhamel: rows}", "{duhamel: rows, offset: x}", "want no offset beside it"},
 		{"{duhamel: rows}", "{duhamel: true}", "duhamel"},
 	} {
 		p, err := Load("steady.yaml", []byte(strings.Replace(steadySource, c.old, c.new, 1)[1:]))

@@ -78,7 +78,7 @@ type RowSet struct {
 }
 
 // Extra is an input of a row program that is not a term: a coordinate of the
-// axis Axis, or (Axis < 0) one of the System's Inputs at the row's position, or so many
+// axis Axis, or (Axis < 0) one of the System's Inputs, at the row's position or so many
 // steps from it.
 type Extra struct {
 	Name  string
@@ -86,6 +86,16 @@ type Extra struct {
 	Input int
 	Along int // the axis of the steps
 	Shift int
+}
+
+// Coordinate is what a point of a grid reads of an axis: its own coordinate, or that of a neighbour, at the other end of a periodic axis.
+func (x *Extra) Coordinate(g *grid.Grid, p int) float64 {
+	axis := g.Axes[x.Axis]
+	i := p / g.Strides()[x.Axis] % axis.Points
+	if i += x.Shift; axis.Boundary == grid.Periodic {
+		i = (i + axis.Points) % axis.Points
+	}
+	return axis.Coordinate(i)
 }
 
 // Program returns the set's program up to an order of derivatives: 0 gives r alone, 1 also
@@ -506,7 +516,7 @@ func equals(e *expr.Expr, value float64) bool {
 	return constant && v == value
 }
 
-// extras are all that rows may read beside terms: coordinates, and of inputs the values at a point, and, as flux
+// extras are all that rows may read beside terms: coordinates and values of inputs at a point and, as flux
 // terms do, at its neighbours.
 func (s *System) extras() []Extra {
 	var all []Extra
@@ -515,6 +525,11 @@ func (s *System) extras() []Extra {
 	}
 	for i, in := range s.Inputs {
 		all = append(all, Extra{Name: in.Name, Axis: -1, Input: i})
+	}
+	for a, axis := range s.Grid.Axes {
+		for _, shift := range []int{1, -1} {
+			all = append(all, Extra{Name: shiftedName(axis.Name, a, shift), Axis: a, Along: a, Shift: shift})
+		}
 	}
 	for i, in := range s.Inputs {
 		for a := range s.Grid.Axes {

@@ -190,7 +190,11 @@ func (t *terms) extras(set *pde.RowSet, points, given value) []value {
 		axis, stride := t.system.Grid.Axes[x.Axis], t.system.Grid.Strides()[x.Axis]
 		i := t.binary("divide", points, t.full(float64(stride), i32, points.shape...))
 		i = t.binary("remainder", i, t.full(float64(axis.Points), i32, points.shape...))
-		all = append(all, t.rows(t.numbers(axis.Coordinates(), f64, axis.Points), i))
+		coordinates := make([]float64, axis.Points)
+		for k := range coordinates {
+			coordinates[k] = x.Coordinate(t.system.Grid, k*stride)
+		}
+		all = append(all, t.rows(t.numbers(coordinates, f64, axis.Points), i))
 	}
 	return all
 }

@@ -8,6 +8,7 @@ import (
 
 	"pihc/constraint"
 	"pihc/engine"
+	"pihc/grid"
 	"pihc/internal/check"
 	"pihc/model"
 	"pihc/pde"
@@ -39,7 +40,11 @@ func (s *setup) rows(set *pde.RowSet, u, initial []float64) []float64 {
 				v = s.input(x, int(p), initial)
 			} else {
 				axis := g.Axes[x.Axis]
-				v = axis.Coordinate(int(p) / strides[x.Axis] % axis.Points)
+				if v = axis.Coordinate(int(p) / strides[x.Axis] % axis.Points); x.Shift != 0 { // of a flux
+					if v += float64(x.Shift) * axis.Step(); axis.Boundary == grid.Periodic && !(v >= axis.Lo && v < axis.Hi-axis.Step()/2) {
+						v -= float64(x.Shift) * (axis.Hi - axis.Lo)
+					}
+				}
 			}
 			in = append(in, []float64{v})
 		}

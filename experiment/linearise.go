@@ -1,0 +1,53 @@
+package experiment
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"pihc/model"
+)
+
+// lineariseAbout makes rows of a steady problem, where the ansatz that was added has their linear part, linear about the means of solutions in the place of zero,
+// for unknowns that vary less about those: an equation may be far from linear between zero and there, as that of currents at a metal, exp(u/b), is.
+func (d *draft) lineariseAbout(ctx context.Context, o *SizeOptions) error {
+	const rows = "{duhamel: rows}"
+	at := slices.IndexFunc(d.added, func(what string) bool {
+		return strings.HasPrefix(what, "added ansatz: ") && strings.Contains(what, rows)
+	})
+	if !d.p.Steady || at < 0 || d.p.AllLinear() || !solvable(d.p) {
+		return nil
+	}
+	spec, err := model.LoadSpec("spec.yaml", (&sizes{width: 8, layers: 1, steps: 20, batch: 1, tests: 3}).spec(d.p))
+	if err == nil {
+		err = spec.Fit(d.p)
+	}
+	if err != nil {
+		return err
+	}
+	g, err := d.p.Grid(spec.Grid)
+	if err != nil {
+		return err
+	}
+	_, centers := sizesOfSolutions(ctx, spec, d.p, g, o)
+	src, said := d.src, d.added[at]
+	for c, center := range centers {
+		if center == 0 {
+			continue
+		}
+		before, after := rows, fmt.Sprintf("{offset: %.3g, duhamel: rows}", center)
+		if name := d.p.Unknowns[c].Name; len(d.p.Unknowns) > 1 {
+			before, after = name+": "+before, name+": "+after
+		}
+		src, said = bytes.Replace(src, []byte(before), []byte(after), 1), strings.Replace(said, before, after, 1)
+	}
+	if bytes.Equal(src, d.src) {
+		return ctx.Err()
+	}
+	if p := loadSound(d.file, src); p != nil {
+		d.src, d.p, d.added[at] = src, p, said+"; rows are linear about the means of solutions"
+	}
+	return ctx.Err()
+}
