@@ -169,7 +169,7 @@ func (h *holding) march(ctx context.Context, p, own *pde.Problem, spec *model.Sp
 		grid.Thin(truth, all, g.Axes, fine.Axes)
 		err := differences.Solve(exact, moved, inputs)
 		if errors.Is(err, discrete.ErrNotConverged) && own.Reference.Solver == pde.DiscreteSolver { // as the finer grid's were
-			h.distance, h.time, h.space = math.Inf(1), math.Inf(1), math.Inf(1)
+			h.distance, h.time, h.space = math.Inf(1), 0, math.Inf(1) // most often of layers in space
 			return nil
 		}
 		if err != nil {
@@ -220,7 +220,7 @@ func (h holding) poor() bool { return h.distance > mostGridError }
 func (h holding) finer(ctx context.Context, p *pde.Problem, spec *model.Spec) (best holding, err error) {
 	first, end := 0, len(p.Axes)
 	switch {
-	case math.IsInf(h.distance, 1), h.time+h.space < h.distance/2:
+	case h.time+h.space < h.distance/2:
 	case h.time >= h.space:
 		end = 1
 	case h.time < h.space:
@@ -241,6 +241,11 @@ func (h holding) finer(ctx context.Context, p *pde.Problem, spec *model.Spec) (b
 			return h, err
 		}
 		if best.points == nil || next.distance < best.distance {
+			best = next
+		}
+	}
+	if first == 1 && math.IsInf(best.distance, 1) { // or of times
+		if next, err := try(0, 1); err == nil && next.distance < best.distance {
 			best = next
 		}
 	}

@@ -37,11 +37,14 @@ func (d *draft) lineariseAbout(ctx context.Context, o *SizeOptions) error {
 		if center == 0 {
 			continue
 		}
-		before, after := rows, fmt.Sprintf("{offset: %.3g, duhamel: rows}", center)
+		after := fmt.Sprintf("{offset: %.3g, duhamel: rows}", center)
+		of := []string{"ansatz: "}
 		if name := d.p.Unknowns[c].Name; len(d.p.Unknowns) > 1 {
-			before, after = name+": "+before, name+": "+after
+			of = []string{"{" + name + ": ", ", " + name + ": "}
 		}
-		src, said = bytes.Replace(src, []byte(before), []byte(after), 1), strings.Replace(said, before, after, 1)
+		for _, name := range of {
+			src, said = bytes.Replace(src, []byte(name+rows), []byte(name+after), 1), strings.Replace(said, name+rows, name+after, 1)
+		}
 	}
 	if bytes.Equal(src, d.src) {
 		return ctx.Err()

@@ -81,7 +81,7 @@ ansatz: {duhamel: rows}
 `
 	for _, c := range []struct{ expression, want string }{
 		{"u_x + exp(20 - u) - f", "{offset: 20, duhamel: rows}"},
-		{"u_x - (u - 20) + f", "{duhamel: rows}"}, // linear
+		{"u_x - (u - 20) + f", "{duhamel: rows}"},           // linear
 		{"u_x - (u + u^3) + 10*(f - 1)", "{duhamel: rows}"}, // about zero
 	} {
 		d := &draft{src: []byte(strings.Replace(text, "u_x + exp(20 - u) - f", c.expression, 1)), file: "electrode.yaml", added: []string{"added ansatz: {duhamel: rows}: meets far exactly"}}
