@@ -169,7 +169,7 @@ func (h *holding) march(ctx context.Context, p, own *pde.Problem, spec *model.Sp
 		grid.Thin(truth, all, g.Axes, fine.Axes)
 		err := differences.Solve(exact, moved, inputs)
 		if errors.Is(err, discrete.ErrNotConverged) && own.Reference.Solver == pde.DiscreteSolver { // as the finer grid's were
-			h.distance, h.time, h.space = math.Inf(1), 0, math.Inf(1) // most often of layers in space
+			h.distance, h.time, h.space = math.Inf(1), 0, math.Inf(1) // that is of layers in space
 			return nil
 		}
 		if err != nil {
@@ -241,11 +241,6 @@ func (h holding) finer(ctx context.Context, p *pde.Problem, spec *model.Spec) (b
 			return h, err
 		}
 		if best.points == nil || next.distance < best.distance {
-			best = next
-		}
-	}
-	if first == 1 && math.IsInf(best.distance, 1) { // or of times
-		if next, err := try(0, 1); err == nil && next.distance < best.distance {
 			best = next
 		}
 	}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"pihc/model"
 )
 
 // lineariseAbout makes rows of a steady problem, where the ansatz that was added has their linear part, linear about the means of solutions in the place of zero,
@@ -17,21 +15,17 @@ func (d *draft) lineariseAbout(ctx context.Context, o *SizeOptions) error {
 	at := slices.IndexFunc(d.added, func(what string) bool {
 		return strings.HasPrefix(what, "added ansatz: ") && strings.Contains(what, rows)
 	})
-	if !d.p.Steady || at < 0 || d.p.AllLinear() || !solvable(d.p) {
+	if !d.p.Steady || at < 0 || d.p.AllLinear() {
 		return nil
 	}
-	spec, err := model.LoadSpec("spec.yaml", (&sizes{width: 8, layers: 1, steps: 20, batch: 1, tests: 3}).spec(d.p))
-	if err == nil {
-		err = spec.Fit(d.p)
-	}
+	spec, err := scaledSpec(d.p, nil)
 	if err != nil {
 		return err
 	}
-	g, err := d.p.Grid(spec.Grid)
+	_, centers, err := sizesOfSolutions(ctx, d.p, spec, o)
 	if err != nil {
 		return err
 	}
-	_, centers := sizesOfSolutions(ctx, spec, d.p, g, o)
 	src, said := d.src, d.added[at]
 	for c, center := range centers {
 		if center == 0 {

@@ -19,10 +19,7 @@ import (
 // reference solutions, "" where all are said or nothing can be solved. Weights of rows, inputs and
 // outputs of the network follow from them.
 func measuredScales(ctx context.Context, p *pde.Problem, given *givenSizes, o *SizeOptions) (string, error) {
-	if !solvable(p) {
-		return "", nil
-	}
-	spec, err := model.LoadSpec("spec.yaml", (&sizes{width: 8, layers: 1, steps: 20, batch: 1, tests: 3, given: given}).spec(p))
+	spec, err := scaledSpec(p, given)
 	if err != nil {
 		return "", err
 	}
@@ -30,16 +27,9 @@ func measuredScales(ctx context.Context, p *pde.Problem, given *givenSizes, o *S
 	if err != nil || len(unsized) == 0 {
 		return "", err
 	}
-	g, err := p.Grid(spec.Grid)
-	if err == nil {
-		err = spec.Fit(p)
-	}
-	if err != nil {
+	sizes, middles, err := sizesOfSolutions(ctx, p, spec, o)
+	if err != nil || sizes == nil {
 		return "", err
-	}
-	sizes, middles := sizesOfSolutions(ctx, spec, p, g, o)
-	if sizes == nil {
-		return "", ctx.Err()
 	}
 	var named, centers []string
 	for _, c := range unsized {
@@ -66,27 +56,45 @@ func measuredScales(ctx context.Context, p *pde.Problem, given *givenSizes, o *S
 	return keys, nil
 }
 
-// sizesOfSolutions are model.SizeOf some reference solutions, by the unknown; nil where there are none, which others say.
-func sizesOfSolutions(ctx context.Context, spec *model.Spec, p *pde.Problem, g *grid.Grid, o *SizeOptions) (sizes, centers []float64) {
+// scaledSpec is a spec of a problem, for what does not depend on sizes.
+func scaledSpec(p *pde.Problem, given *givenSizes) (*model.Spec, error) {
+	return model.LoadSpec("spec.yaml", (&sizes{width: 8, layers: 1, steps: 20, batch: 1, tests: 3, given: given}).spec(p))
+}
+
+// sizesOfSolutions are model.SizeOf some reference solutions, by the unknown; nil where nothing can be solved, which others say. The spec is fitted.
+func sizesOfSolutions(ctx context.Context, p *pde.Problem, spec *model.Spec, o *SizeOptions) (sizes, centers []float64, err error) {
+	if !solvable(p) {
+		return nil, nil, nil
+	}
+	g, err := p.Grid(spec.Grid)
+	if err == nil {
+		err = spec.Fit(p)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
 	o.say("init: looking at the sizes of solutions")
-	means, squares, count := make([]float64, len(p.Unknowns)), make([]float64, len(p.Unknowns)), 0.0
-	if eachReference(ctx, spec, p, g, sizeSolver, func(_ string, _, truth []float64) error {
-		for c := range squares {
-			for _, v := range truth[c*g.Size():][:g.Size()] {
-				means[c] += v / float64(g.Size())
-				squares[c] += v * v / float64(g.Size())
+	for _, solver := range []func(*pde.Problem, *grid.Grid) (sim.Solver, error){sizeSolver, holdSolver} { // these rows may be solved on a finer grid alone
+		means, squares, count := make([]float64, len(p.Unknowns)), make([]float64, len(p.Unknowns)), 0.0
+		if eachReference(ctx, spec, p, g, solver, func(_ string, _, truth []float64) error {
+			for c := range squares {
+				for _, v := range truth[c*g.Size():][:g.Size()] {
+					means[c] += v / float64(g.Size())
+					squares[c] += v * v / float64(g.Size())
+				}
 			}
+			count++
+			return nil
+		}) != nil {
+			continue
 		}
-		count++
-		return nil
-	}) != nil {
-		return nil, nil
+		for c := range means {
+			size, center := model.SizeOf(means[c]/count, squares[c]/count)
+			sizes, centers = append(sizes, size), append(centers, center)
+		}
+		break
 	}
-	for c := range means {
-		size, center := model.SizeOf(means[c]/count, squares[c]/count)
-		sizes, centers = append(sizes, size), append(centers, center)
-	}
-	return sizes, centers
+	return sizes, centers, ctx.Err()
 }
 
 // sizeSolver returns the solver of a problem's reference on a grid, rough and on no more points than that has where it is that of its rows.

@@ -38,9 +38,10 @@ type LinearRows struct {
 	sets     []int            // of each source, among those that have some
 	count    int              // of these
 	begins   *RowEvaluator
-	base     []float64   // (C, P): what rows are linearised about
-	sample   []float64   // of the last call of For, which was not in vain
-	slopes   [][]float64 // by time: those that the solver is of
+	offsets  *RowEvaluator // of a steady problem whose ansatz states some
+	base     []float64     // (C, P): what rows are linearised about
+	sample   []float64     // of the last call of For, which was not in vain
+	slopes   [][]float64   // by time: those that the solver is of
 	radau    *grid.Radau
 	direct   *grid.Direct
 	matrix   *band.Matrix // of direct
@@ -113,6 +114,8 @@ func (s *System) NewLinearRows() (*LinearRows, error) {
 		}
 		l.times, l.begins = s.Grid.Axes[0].Points, s.NewRowEvaluator(1)
 		values, axes, where = len(p.Unknowns)*s.SliceSize(), s.Grid.Axes[1:], " of a time"
+	} else if slices.ContainsFunc(p.Unknowns, func(u Unknown) bool { return !equals(u.Ansatz.Offset, 0) }) {
+		l.offsets = s.NewRowEvaluator(1)
 	}
 	count := 0
 	for _, set := range s.Sets {
@@ -399,8 +402,8 @@ func (l *LinearRows) solve(sample []float64) error {
 	var begins []float64
 	if l.begins != nil {
 		begins = l.begin(sample)
-	} else {
-		l.system.statedOffset(l.base, sample)
+	} else if l.offsets != nil {
+		l.offsets.offset(l.base, sample)
 	}
 	rows := len(l.columns)
 	slopes, data := make([][]float64, l.times), make([]float64, l.times*rows)

@@ -230,12 +230,12 @@ func (s *System) Offset(field, initial []float64) {
 		s.propagated(field, initial)
 		return
 	}
-	s.statedOffset(field, initial)
+	s.NewRowEvaluator(1).offset(field, initial)
 }
 
-// statedOffset sets a field (C, P) to the offsets that the ansatz states.
-func (s *System) statedOffset(field, initial []float64) {
-	e, n := s.NewRowEvaluator(1), s.SliceSize()
+// offset sets a field (C, P) to the offsets that the ansatz states.
+func (e *RowEvaluator) offset(field, initial []float64) {
+	n := e.system.SliceSize()
 	for slice := range len(field) / n {
 		e.Offset(field[slice*n:(slice+1)*n], initial, slice)
 	}

@@ -143,7 +143,7 @@ func TestSteadyRowsAbout(t *testing.T) {
 			t.Fatal(err)
 		}
 		about, field := make([]float64, s.FieldSize()), make([]float64, s.FieldSize())
-		s.statedOffset(about, []float64{1.3})
+		s.NewRowEvaluator(1).offset(about, []float64{1.3})
 		s.Offset(field, []float64{1.3})
 		const part = 1e-6
 		for i, v := range about {

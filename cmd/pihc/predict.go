@@ -30,7 +30,7 @@ func newPredict(a *app) *cobra.Command {
 an array (x) or (sample, x), or with two axes of space (x, y) or (sample, x, y),
 with one value for each point of the grid: the run's, or that of --grid. float32,
 float64, int32 and int64 are read, from NPY, or from NPZ, NetCDF or HDF5 (by h5dump) that
-holds one array besides coordinates.
+holds one array besides coordinates, or one named initial.
 
 The file of --out, which is new, of an earlier prediction for this problem, or replaced with
 --force, is NumPy's (.npz), NetCDF-3 (.nc, for xarray), or VTK's for ParaView: .vti holds

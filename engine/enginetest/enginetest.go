@@ -297,6 +297,7 @@ var cases = []testCase{
 	{"inputs soft", inputs + "soft"},
 	{"inputs hard", inputs + "hard"},
 	{"inputs moe", inputs + "moe"},
+	{"layered hard", replace(replace(inputs, "problem: inputs", "problem: layered"), ", passes: 2, features: {u: 0.7, residual: 0.5, mean_residual: 2}", "") + "hard"},
 	{"resting moe", replace(replace(inputs, "problem: inputs", "problem: resting"), "relative: true, ", "") + "moe"},
 	{"steady rows moe", replace(replace(steady, "problem: steady", "problem: steady-rows"), "basis: 4}", "basis: 4, initial_scale: 0.7, scales: {v: 0.5}, passes: 2, features: {u: 0.7, heat: 2}}") + "moe"},
 	{"steady soft", steady + "soft"},

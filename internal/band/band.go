@@ -32,6 +32,11 @@ func (b *Matrix) Factor() bool {
 	if b.lower >= leastBlocked {
 		return b.factorBlocks()
 	}
+	return b.factorRows()
+}
+
+// factorRows is Factor by a column at a time.
+func (b *Matrix) factorRows() bool {
 	w := b.width
 	for k := range b.n {
 		last := min(b.n-1, k+b.lower)
@@ -105,7 +110,7 @@ func (b *Matrix) factorBlocks() bool {
 				return false
 			}
 			if p != k {
-				for j := k; j < columns; j++ {
+				for j := range columns {
 					own := panel[j*high:]
 					own[k], own[p] = own[p], own[k]
 				}
@@ -116,12 +121,6 @@ func (b *Matrix) factorBlocks() bool {
 			below := column[k+1:]
 			kernel.MulScalar64(below, 1/column[k], below)
 			copy(b.l[(first+k)*b.lower:], below)
-			if p != k {
-				for j := range k {
-					own := panel[j*high:]
-					own[k], own[p] = own[p], own[k]
-				}
-			}
 			for j := k + 1; j < columns; j++ {
 				own := panel[j*high:]
 				if f := own[k]; f != 0 {

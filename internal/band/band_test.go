@@ -1,6 +1,7 @@
 package band
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -74,25 +75,31 @@ func TestSolve(t *testing.T) {
 	}
 }
 
-// BenchmarkFactor is the matrix of a step of two unknowns on 64 x 64 points.
+// BenchmarkFactor is the matrix of a step of two unknowns on 64 x 64 points, and one with a band three times as wide.
 func BenchmarkFactor(b *testing.B) {
-	const n, lower = 8192, 260
-	rng := rand.New(rand.NewPCG(1, 2))
-	for b.Loop() {
-		b.StopTimer()
-		m := New(n, lower, lower)
-		for i := range n {
-			for _, j := range []int{i - lower, i - 2, i - 1, i, i + 1, i + 2, i + lower} {
-				if j >= 0 && j < n {
-					m.Add(i, j, rng.NormFloat64())
+	const n = 8192
+	for _, lower := range []int{260, 829} {
+		for name, factor := range map[string]func(m *Matrix) bool{"columns": (*Matrix).factorRows, "blocks": (*Matrix).factorBlocks} {
+			b.Run(fmt.Sprintf("%d/%s", lower, name), func(b *testing.B) {
+				rng := rand.New(rand.NewPCG(1, 2))
+				for b.Loop() {
+					b.StopTimer()
+					m := New(n, lower, lower)
+					for i := range n {
+						for _, j := range []int{i - lower, i - 2, i - 1, i, i + 1, i + 2, i + lower} {
+							if j >= 0 && j < n {
+								m.Add(i, j, rng.NormFloat64())
+							}
+						}
+						m.Add(i, i, 4)
+					}
+					b.StartTimer()
+					if !factor(m) {
+						b.Fatal("no factor")
+					}
 				}
-			}
-			m.Add(i, i, 4)
-		}
-		b.StartTimer()
-		if !m.Factor() {
-			b.Fatal("no factor")
+				b.ReportMetric(2e-9*FactorWork(n, lower, lower)*float64(b.N)/b.Elapsed().Seconds(), "GFLOP/s")
+			})
 		}
 	}
-	b.ReportMetric(2e-9*FactorWork(n, lower, lower)*float64(b.N)/b.Elapsed().Seconds(), "GFLOP/s")
 }

@@ -57,14 +57,16 @@ func (x *Examination) rank(st *state, u []float64) {
 func shiftable(rows [][]float64, st *state) string {
 	n := st.slices * st.points
 	for f, u := range st.sys.Problem.Unknowns {
+		there := false
 		if !slices.ContainsFunc(rows, func(row []float64) bool {
 			sum, size := 0.0, 0.0
 			for _, v := range row[f*n:][:n] {
 				sum += v
 				size += math.Abs(v)
 			}
+			there = there || size > 0
 			return math.Abs(sum) > 1e-9*size
-		}) {
+		}) && there {
 			return fmt.Sprintf("; any number may be added to %[1]s, which no row contains but by its derivatives: 1e-6*%[1]s more in its equation chooses one", u.Name)
 		}
 	}

@@ -62,7 +62,7 @@ func keptByRows(p *pde.Problem, unknown int) bool {
 
 // minimise moves u, near the minimiser, to it, and returns the number of steps.
 func (m *minimiser) minimise(u []float64) (steps int, err error) {
-	// A step is the last that is no more than this part of the distance gone so far, or reduces the sum
+	// A step is the last that is no more than this part of the distance gone so far, of which no more digits are shown, or reduces the sum
 	// by no more: conjugate gradients leave an error of their own.
 	part, flat, rounding, shortest := 1e-3, 1e-12, 0.0, 1.0
 	const held = 1e-21 // of the first sum: all rows hold, as well as their normal equations let them

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -109,6 +110,33 @@ conditions: {a: {at: {t: low}, expression: u - u0}}
 		}
 		if !interrupted && (x.Short == nil || !strings.Contains(x.Short.Error(), "rounding")) {
 			t.Errorf("what is said is %v", x.Short)
+		}
+	}
+}
+
+// Robertson's reactions on 41 times, of which steps lead to no solution: shorter ones do. The values at the end are those of E. Hairer's test set.
+func TestRefinementShortSteps(t *testing.T) {
+	p := loadSystem(t, `unknown: [A, B, C]
+axes: {t: {range: [0, 40], points: 41, boundary: nodes}, x: {range: [0, 1], points: 9, boundary: periodic}}
+terms: {A_t: {of: A, axis: t, derivative: 1}, B_t: {of: B, axis: t, derivative: 1}, C_t: {of: C, axis: t, derivative: 1}, A_xx: {of: A, axis: x, derivative: 2}}
+residual:
+  a: {expression: A_t + 0.04*A - 1e4*B*C - 1e-9*A_xx}
+  b: {expression: B_t - 0.04*A + 1e4*B*C + 3e7*B^2}
+  c: {expression: C_t - 3e7*B^2}
+conditions: {start_A: {at: {t: low}, expression: A - A0}, start_B: {at: {t: low}, expression: B}, start_C: {at: {t: low}, expression: C}}
+initial: {A: {distribution: uniform-constant, low: 0.9, high: 1.1}}
+`)
+	g, err := p.Grid(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := NewRefinement(p, g, 1e-5).Solve(t.Context(), slices.Repeat([]float64{1}, 9), func(Refined) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for c, want := range []float64{0.7158270687, 9.185534765e-6, 0.2841637457} {
+		if got := x.Field[c*g.Size()+g.Size()-1]; !(math.Abs(got-want) < 1e-4*want) {
+			t.Errorf("%s is %g, want %g", p.Unknowns[c].Name, got, want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"pihc/internal/kernel"
+	"pihc/pde"
 )
 
 // unitsOf returns a size for every row and every column of a matrix of positive numbers, zeros for what is not there: elements over both
@@ -42,7 +43,9 @@ func unitsOf(matrix [][]float64) (rows, columns []float64) {
 // balance sets the units of the rows and the unknowns, where there are several of these, from the derivatives of the rows at u, the values of the
 // last evaluation. Unknowns that no row has together, there, get them by what is larger: their values, or what changes these by what their rows leave.
 func (st *state) balance(u []float64) {
-	if st.fields == 1 || st.units != nil {
+	if st.fields == 1 || st.units != nil || slices.ContainsFunc(st.sys.Sets, func(set *pde.RowSet) bool {
+		return slices.ContainsFunc(set.Terms, func(t int) bool { return st.stencils[t].start == nil }) // of spectral terms elements may be too many
+	}) {
 		return
 	}
 	blocks := make([][]float64, len(st.rows))
@@ -50,9 +53,6 @@ func (st *state) balance(u []float64) {
 		blocks[k] = make([]float64, st.fields)
 		for j, t := range set.Terms {
 			m, of := st.rates[t], st.sys.Terms[t].Of
-			if st.stencils[t].start == nil {
-				return // of spectral terms there may be too many
-			}
 			for i, p := range set.Points {
 				g, slice := st.out[k][1+j][i], int(p)/st.points
 				if m > 0 {
