@@ -353,7 +353,7 @@ func (x *Examination) domain(s *system, initial [][]float64) {
 				if s.sys.Problem.Steady {
 					where = " where unknowns are zero, which solutions begin with (write an unknown as a typical value plus another, T = 1 + theta say): "
 				}
-				x.Faults = append(x.Faults, text+where+example)
+				x.Faults = append(x.Faults, text+where+example+s.zeroAtFirst(k))
 			} else {
 				x.Notes = append(x.Notes, text+" for fields about as far from the initial condition as that is from zero, which a network may propose: "+example)
 			}
@@ -362,6 +362,23 @@ func (x *Examination) domain(s *system, initial [][]float64) {
 			return
 		}
 	}
+}
+
+// zeroAtFirst names the unknowns in a set's rows that begin with zero since nothing says what they begin with, and what helps where that is no value they have.
+func (s *system) zeroAtFirst(set int) string {
+	p := s.sys.Problem
+	var names []string
+	for f, u := range p.Unknowns {
+		begun := p.Steady || slices.ContainsFunc(p.Conditions, func(c pde.Rows) bool { return c.At[p.Axes[0].Name] == "low" && p.Concerns(c, f) })
+		read := slices.ContainsFunc(s.sys.Sets[set].Terms, func(t int) bool { return s.sys.Terms[t].Of == f })
+		if zero, ok := u.Start.Constant(); ok && zero == 0 && read && !begun {
+			names = append(names, u.Name)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return fmt.Sprintf("; no condition says what %s begins with, and zero stands for that: multiply the expression by what is zero there, or write %s = 1 + another unknown", words.List(names), names[0])
 }
 
 // undefined says what of a row is not finite.

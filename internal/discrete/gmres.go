@@ -32,7 +32,7 @@ func (st *state) gmres() bool {
 			st.inUnits(v)
 			return
 		}
-		st.work += st.costs.precondition
+		st.work += st.near.work()
 		multiplyBy(v, units)
 		st.near.apply(v, v)
 	}

@@ -15,8 +15,7 @@ import (
 // stages is the number of stages of a step.
 const stages = 3
 
-// nodes are those of Radau IIA as fractions of a step.
-var nodes = [stages]float64{(4 - math.Sqrt(6)) / 10, (4 + math.Sqrt(6)) / 10, 1}
+var nodes = grid.RadauNodes()
 
 // march steps through time.
 type march struct {
@@ -406,6 +405,9 @@ func (w *walk) lastAt(f, k int) []float64 {
 	return w.state.slice(w.last[len(w.u):], f, k-1)
 }
 
+// goesOn reports whether a step is as long as the last, but for rounding of the times.
+func (w *walk) goesOn(h float64) bool { return math.Abs(h-w.h) <= 1e-9*h }
+
 // advance takes u and rate from t to t+h, in halves where that fails.
 func (w *walk) advance(t, h float64, depth int) error {
 	st := w.state
@@ -428,7 +430,7 @@ func (w *walk) advance(t, h float64, depth int) error {
 		for f := range st.fields {
 			now, rate := w.u[f*n:(f+1)*n], w.rate[f*n:(f+1)*n]
 			guess := st.slice(u, f, i)
-			if h == w.h { // where the polynomial of the last step leads
+			if w.goesOn(h) { // where the polynomial of the last step leads
 				for k, c := range grid.Fornberg(0, 1+nodes[i], points) {
 					kernel.Axpy64(guess, c, w.lastAt(f, k))
 				}
@@ -449,7 +451,7 @@ func (w *walk) advance(t, h float64, depth int) error {
 		}
 	}
 	st.setTimes(times)
-	if !st.newton(u, h != w.h) {
+	if !st.newton(u, !w.goesOn(h)) {
 		if depth == w.effort.halvings {
 			return fmt.Errorf("%w at %s = %g", ErrNotConverged, w.problem.Axes[0].Name, t)
 		}

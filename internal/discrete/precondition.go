@@ -13,6 +13,8 @@ import (
 type preconditioner interface {
 	// apply sets dst (fields, slices, points) to its product with src; they may be the same.
 	apply(dst, src []float64)
+	// work is about the number of its products.
+	work() float64
 }
 
 // circulant approximates the matrix of a step in time where all axes of space are periodic and every field has a row at each of its
@@ -59,6 +61,7 @@ func (s *system) newCirculant() *circulant {
 
 // inverse is that of a circulant matrix of a state, with the memory to multiply by it.
 type inverse struct {
+	cost      float64
 	transform *fft.Real
 	factors   []float64    // of which it was made, empty where it could not be
 	blocks    []complex128 // (modes, size, size), of fields times slices
@@ -67,26 +70,59 @@ type inverse struct {
 	x         []complex128 // (size)
 }
 
-// invert sets the preconditioner from the last evaluation; there is none where the circulant matrix, or blocks of the incomplete
-// factorisation, cannot be inverted.
+// invert sets the preconditioner from the last evaluation: the inverse of a circulant, an incomplete factorisation or, where that needs much, or
+// cannot be made, a split. There is none where none can be inverted.
 func (st *state) invert() {
-	c, size := st.circulant, st.fields*st.slices
-	if st.near = nil; c == nil {
-		if st.incomplete == nil && !st.whole { // where all is solved at once a coarser grid is faster
-			st.incomplete = st.newIncomplete()
-		}
-		if v := st.incomplete; v != nil {
-			if st.work += st.costs.invert; v.factor(st) {
-				st.near = v
-			}
-		}
+	st.near = nil
+	if st.circulant != nil {
+		st.invertCirculant()
 		return
 	}
+	if st.incomplete == nil && !st.whole { // where all is solved at once a coarser grid is faster
+		st.incomplete = st.newIncomplete()
+	}
+	if v := st.incomplete; v != nil && !st.worthSplit {
+		if st.work += st.costs.invert; v.factor(st) {
+			st.near = v
+			return
+		}
+	}
+	if st.split != nil && (st.split.serves(st) || st.refactor()) {
+		st.near = st.split
+	}
+}
+
+// refactor makes the split of the last evaluation.
+func (st *state) refactor() bool {
+	st.work += st.split.factorWork()
+	return st.split.factor(st)
+}
+
+// iterate is gmres with a preconditioner, and learns from the work of an incomplete factorisation whether a split would need less: that takes a
+// few iterations, and is factored once in a few steps, by products that take a quarter of the time of others.
+func (st *state) iterate() bool {
+	const iterations, kept = 8, 8
+	before := st.work
+	ok := st.gmres() && finite(st.step)
+	work := st.work - before
+	switch v := st.split; {
+	case v == nil:
+	case st.near == v:
+		v.took(work)
+	case work > iterations*(v.work()+st.costs.terms)+v.factorWork()/(4*kept):
+		st.worthSplit = true
+	}
+	return ok
+}
+
+// invertCirculant is invert of a circulant.
+func (st *state) invertCirculant() {
+	c, size := st.circulant, st.fields*st.slices
 	v := st.inverse
 	if v == nil {
 		t := fft.NewReal(c.shape, size)
 		v = &inverse{
-			transform: t, blocks: make([]complex128, c.modes*size*size), re: make([]float64, t.Modes()), im: make([]float64, t.Modes()),
+			cost: st.costs.precondition, transform: t, blocks: make([]complex128, c.modes*size*size), re: make([]float64, t.Modes()), im: make([]float64, t.Modes()),
 			values: make([]float64, t.Size()), x: make([]complex128, size),
 		}
 		st.inverse = v
@@ -159,6 +195,8 @@ func similar(a, b []float64) bool {
 	}
 	return true
 }
+
+func (v *inverse) work() float64 { return v.cost }
 
 func (v *inverse) apply(dst, src []float64) {
 	size := len(v.x)

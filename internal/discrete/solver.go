@@ -22,6 +22,7 @@ type Solver struct {
 	fields     int // unknowns of the problem
 	march      *march
 	whole      *system     // where the first axis is not time
+	first      *Solver     // on the grid itself, whose solution Newton's method on the finer one begins with, or nil
 	semilinear *semilinear // marched by its linear part; nil: by Radau IIA
 	tolerance  float64     // of its steps
 	halvings   int         // of an interval of the grid that an exponential step is at most
@@ -85,6 +86,9 @@ func newSolver(p *pde.Problem, g *grid.Grid, refine []int, e effort) (*Solver, e
 		if err != nil {
 			return nil, fmt.Errorf("problem %s: reference: %w", p.Name, err)
 		}
+		if s.fine.Size() > 2*g.Size() && slices.ContainsFunc(sys.Sets, func(set *pde.RowSet) bool { return !set.Linear }) {
+			s.first, _ = newSolver(p, g, slices.Repeat([]int{1}, len(g.Axes)), e)
+		}
 	}
 	return s, nil
 }
@@ -111,12 +115,22 @@ func refined(g *grid.Grid, refine []int) *grid.Grid {
 func Refinements(p *pde.Problem, g *grid.Grid) (fine []int, others [][]int) {
 	var half, odd []int
 	spectral := slices.ContainsFunc(p.Terms, func(t pde.Term) bool { return t.Spectral != nil })
+	large := false
+	if !Marches(p) {
+		var most []int
+		for _, a := range g.Axes {
+			if most = append(most, 4); a.Boundary == grid.Cells {
+				most[len(most)-1] = 9
+			}
+		}
+		large = factorWork(len(p.Unknowns), refined(g, most)) > mostWhole*thorough.direct
+	}
 	for i, a := range g.Axes {
 		f, c := 4, 2
 		switch {
 		case i == 0 && Marches(p):
 			f, c = 2, 1
-		case spectral || len(g.Axes) > 2 || !p.Steady && !Marches(p): // all of time at once is large soon
+		case spectral || large || len(g.Axes) > 2 || !p.Steady && !Marches(p): // all of time at once is large soon
 			f, c = 2, 1
 			if a.Boundary == grid.Cells {
 				f = 3
@@ -144,6 +158,19 @@ func Refinements(p *pde.Problem, g *grid.Grid) (fine []int, others [][]int) {
 		others = append(others, odd)
 	}
 	return fine, others
+}
+
+// factorWork is about the number of products of a factorisation of second-order rows on all points of a grid at once, taken line by line.
+func factorWork(unknowns int, g *grid.Grid) float64 {
+	least, values := math.Inf(1), float64(unknowns*g.Size())
+	for _, a := range g.Axes {
+		band := values / float64(a.Points)
+		if a.Boundary == grid.Periodic { // from both ends at once
+			band *= 2
+		}
+		least = min(least, 2*values*band*band)
+	}
+	return least
 }
 
 // Marches reports whether the first axis of a problem is time: the file does not say that
@@ -230,6 +257,12 @@ func (s *Solver) metered(dst, initial, near []float64, work *meter) (sim.Stats, 
 	st := s.whole.newState(sample)
 	u := make([]float64, s.whole.values())
 	found := false
+	if near == nil && s.first != nil {
+		coarse := make([]float64, len(dst))
+		if _, err := s.first.solve(coarse, initial, nil); err == nil {
+			near = coarse
+		}
+	}
 	if near != nil {
 		copy(u, grid.Resample(near, s.grid.Axes, s.fine.Axes))
 		found = st.newton(u, true)

@@ -31,6 +31,8 @@ type state struct {
 	lu         *band.Matrix
 	inverse    *inverse       // memory of a preconditioner
 	incomplete *incomplete    // likewise
+	split      *split         // likewise
+	worthSplit bool           // an incomplete factorisation needs more
 	near       preconditioner // that of the matrix, or nil
 	at         []int          // place of every row in the matrix
 	// Of several unknowns, once it is balanced: those of the unknowns and of the sets of rows.
@@ -61,6 +63,9 @@ func (s *system) newState(sample []float64) *state {
 	}
 	if s.direct && !s.normal {
 		st.at = s.rowPositions()
+	}
+	if s.splits {
+		st.split = s.newSplit(mostSplit)
 	}
 	return st
 }
@@ -198,8 +203,13 @@ func (st *state) addNormal(add func(i, j int, v float64)) {
 // factored or by GMRES.
 func (st *state) solve() bool {
 	if !st.direct {
-		if st.near != nil && st.gmres() && finite(st.step) {
+		if st.near != nil && st.iterate() {
 			return true
+		}
+		if v := st.split; v != nil && (st.near != v || v.fresh > 0) && st.refactor() {
+			if st.near, st.worthSplit = v, true; st.iterate() {
+				return true
+			}
 		}
 		st.near = nil // it may be far: what multiplies the terms from its means, say
 		return st.gmres()

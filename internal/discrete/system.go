@@ -37,6 +37,7 @@ type system struct {
 	effort   effort
 
 	circulant *circulant // of GMRES, or nil
+	splits    bool       // its preconditioner may be a split
 	costs     costs
 }
 
@@ -57,6 +58,15 @@ type effort struct {
 }
 
 var thorough = effort{tolerance: 1e-9, grading: 8, halvings: 10, direct: 3e9, dense: 1600}
+
+const (
+	// leastSplit is how many products a factorisation of the stages of a step at once takes where one that is split and kept takes less time.
+	leastSplit = 3e7
+	// mostWhole is how much larger factorisations of what is solved at once may be.
+	mostWhole = 4
+	// mostSplit bounds the products of one that is split.
+	mostSplit = 6e9
+)
 
 // newSystem is for rows on the whole grid or, with the rates of terms, on slices that its first axis
 // counts.
@@ -85,9 +95,22 @@ func arranged(sys *pde.System, rates []int, e effort) (*system, error) {
 		s.arrange(!dense)
 		most := e.direct
 		if s.whole { // a few factorisations, where GMRES has little to go by
-			most *= 4
+			most *= mostWhole
 		}
-		ok = dense || float64(s.values())*float64(s.lower)*float64(s.lower+s.upper) <= most
+		work := float64(s.values()) * float64(s.lower) * float64(s.lower+s.upper)
+		ok = dense || work <= most
+		if !dense && s.slices == stages && !s.normal && work > leastSplit && s.newCirculant() == nil {
+			s.owner = s.owners(false)
+			strict := s.owner != nil
+			if !strict {
+				s.owner = s.owners(true)
+			}
+			if s.splits = s.newSplit(mostSplit) != nil; s.splits {
+				ok = false
+			} else if !strict {
+				s.owner = nil
+			}
+		}
 	}
 	if s.direct = ok; !ok {
 		return s, s.checkIterative()
@@ -165,7 +188,10 @@ func (s *system) checkIterative() error {
 	if s.normal {
 		return fmt.Errorf("%w: %d rows for %d values want least squares by a factored matrix", ErrTooLarge, s.count, s.values())
 	}
-	if s.owner = s.owners(); s.owner == nil {
+	if s.owner == nil {
+		s.owner = s.owners(false)
+	}
+	if s.owner == nil {
 		return fmt.Errorf("%w: no unknown has one row at each of its points", ErrTooLarge)
 	}
 	s.circulant = s.newCirculant()
@@ -174,8 +200,9 @@ func (s *system) checkIterative() error {
 
 // owners gives every set of rows a field whose terms it has, so that each value has one row;
 // nil if there is no such choice. Fields come first whose derivative in time the set has,
-// then those of which it has the most terms.
-func (s *system) owners() []int {
+// then those of which it has the most terms. Where any field will do, those follow of which it has none: the second of two conditions at a wall
+// of one unknown takes the place of another's, as a wall without slip does of the vorticity.
+func (s *system) owners(any bool) []int {
 	sets := s.sys.Sets
 	owner, taken := make([]int, len(sets)), make([]bool, s.values())
 	size := s.slices * s.points
@@ -190,10 +217,10 @@ func (s *system) owners() []int {
 		}
 		for range s.fields {
 			f := slices.Index(scored, slices.Max(scored))
-			if scored[f] <= 0 {
+			if scored[f] < 0 || scored[f] == 0 && !any {
 				return false
 			}
-			scored[f] = 0
+			scored[f] = -1
 			own := taken[f*size : (f+1)*size]
 			if slices.ContainsFunc(sets[k].Points, func(p int32) bool { return own[p] }) {
 				continue
