@@ -395,7 +395,11 @@ func roughNotes(p *pde.Problem) (notes []string) {
 	for c, u := range p.Unknowns {
 		for _, axis := range p.Rough(c) {
 			if u.Ansatz.Smooth[axis] == 0 && !u.Ansatz.Duhamel {
-				notes = append(notes, fmt.Sprintf("the ansatz of %s is not smooth along %s, where derivatives are of fourth order: what a network has of short waves there may drown the residual (`smooth` in docs/reference/pde-files.md)", u.Name, axis))
+				note, hint := fmt.Sprintf("the ansatz of %s is not smooth", u.Name), "`smooth` in docs/reference/pde-files.md"
+				if !p.HasOffset() {
+					note, hint = fmt.Sprintf("no ansatz makes %s smooth", u.Name), "`pihc init` writes one where it can"
+				}
+				notes = append(notes, fmt.Sprintf("%s along %s, where derivatives are of fourth order: what a network has of short waves there may drown the residual (%s)", note, axis, hint))
 			}
 		}
 	}

@@ -23,6 +23,7 @@ type Experiment struct {
 	Problem *pde.Problem
 
 	name      string // as it was opened
+	alone     bool   // name is a PDE file, and there is no spec
 	overrides []string
 	systems   systems
 }
@@ -37,7 +38,24 @@ func Open(spec string, overrides ...string) (*Experiment, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &Experiment{Spec: s, name: spec, overrides: slices.Clone(overrides)}
+	return open(spec, s, overrides)
+}
+
+// OpenAlone is Open of a PDE file by itself: all that a spec would say is the defaults that are fitted to the problem.
+func OpenAlone(path string, overrides ...string) (*Experiment, error) {
+	s, err := model.LoadSpec(path, fmt.Appendf(nil, "problem: %q\n", filepath.Base(path)), overrides...)
+	if err != nil {
+		return nil, err
+	}
+	x, err := open(path, s, overrides)
+	if err == nil {
+		x.alone = true
+	}
+	return x, err
+}
+
+func open(spec string, s *model.Spec, overrides []string) (x *Experiment, err error) {
+	x = &Experiment{Spec: s, name: spec, overrides: slices.Clone(overrides)}
 	if x.Problem, err = openProblem(spec, s.Problem, overrides); err != nil {
 		return nil, err
 	}
@@ -57,7 +75,11 @@ func Open(spec string, overrides ...string) (*Experiment, error) {
 
 // Variant is the experiment with further overrides.
 func (x *Experiment) Variant(overrides ...string) (*Experiment, error) {
-	return Open(x.name, slices.Concat(x.overrides, overrides)...)
+	how := Open
+	if x.alone {
+		how = OpenAlone
+	}
+	return how(x.name, slices.Concat(x.overrides, overrides)...)
 }
 
 // checkRepeats is an error for overrides that say how a network of one pass runs again.

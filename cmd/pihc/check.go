@@ -13,6 +13,7 @@ import (
 
 	"pihc/experiment"
 	"pihc/internal/words"
+	"pihc/model"
 )
 
 type checkOptions struct {
@@ -25,9 +26,9 @@ type checkOptions struct {
 func newCheck(a *app) *cobra.Command {
 	o := &checkOptions{}
 	c := &cobra.Command{
-		Use:   "check SPEC",
+		Use:   "check FILE",
 		Short: "Show a problem as understood; check its gradient and discretisation",
-		Long: `check reads a spec and its PDE file, and reports
+		Long: `check reads a spec and its PDE file, or a PDE file alone, and reports
 
   the problem as understood: axes, constants, rows, every term's scheme, which axis
   is time, the shape of initial conditions and what the network sees;
@@ -77,7 +78,7 @@ or misses an expression narrower than its steps, or floor_error is above 50 %.`,
 		Example: `  pihc check diffusion-sorption-demo
   pihc check my.yaml --grid t=101,x=128 --json
   pihc check diffusion-sorption-demo --set problem=diffusion-sorption-published --grid x=128`,
-		Args: positional("SPEC", 1, 1),
+		Args: positional("FILE", 1, 1),
 		RunE: func(c *cobra.Command, args []string) error { return a.check(c.Context(), args[0], o) },
 	}
 	o.add(c, "seed", "method")
@@ -91,22 +92,30 @@ func (a *app) check(ctx context.Context, name string, o *checkOptions) error {
 	if err := o.engine.check(); err != nil {
 		return err
 	}
-	x, err := o.open(name)
+	how := experiment.Open
+	if model.StatesProblem(name) {
+		how = experiment.OpenAlone
+	}
+	overrides, err := o.overrides()
+	if err != nil {
+		return err
+	}
+	x, err := how(name, overrides...)
 	if err != nil {
 		return err
 	}
 	out, err := x.Check(ctx, experiment.CheckOptions{Options: o.engine.options(a.options(o.workers)), Grid: o.grid})
 	switch {
-	case out == nil:
+	case out == nil || o.json && ctx.Err() != nil:
 		return err
 	case o.json:
 		return cmp.Or(a.printJSON(out), err)
 	}
-	return cmp.Or(printCheck(a.Out, out), err)
+	return cmp.Or(printCheck(a.Out, out, ctx.Err() == nil), err)
 }
 
-// printCheck writes the result for people.
-func printCheck(w io.Writer, r *experiment.Checked) error {
+// printCheck writes the result for people, as far as it goes where it is not the whole.
+func printCheck(w io.Writer, r *experiment.Checked, whole bool) error {
 	var b strings.Builder
 	for _, line := range r.Description {
 		b.WriteString(line + "\n")
@@ -130,7 +139,7 @@ func printCheck(w io.Writer, r *experiment.Checked) error {
 	}
 	list("fault", v.Faults)
 	list("note", v.Notes)
-	if len(v.Faults) > 0 {
+	if len(v.Faults) > 0 || r.Gradients == nil {
 		_, err := io.WriteString(w, b.String())
 		return err
 	}
@@ -157,8 +166,12 @@ func printCheck(w io.Writer, r *experiment.Checked) error {
 	if r.GridError != nil {
 		fmt.Fprintf(&b, "grid_error      %s\n", words.Percent(float64(*r.GridError)))
 	}
+	if !whole {
+		_, err := io.WriteString(w, b.String())
+		return err
+	}
 	if r.FloorResidual == nil {
-		why := "the PDE file names no solver of reference solutions"
+		why := "the PDE file names no solver of reference solutions (`pihc init` adds one)"
 		if r.FloorFault != nil {
 			why = r.FloorFault.Error()
 		}

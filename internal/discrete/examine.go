@@ -108,7 +108,7 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 		case x.free():
 			x.Faults[0] += "; " + note // that of the rank
 		case len(x.Faults) == 0:
-			x.Notes = append(x.Notes, note+": right where the equation needs none, as where it carries values out")
+			x.Notes = append(x.Notes, note+": right where the equation needs none, as where it carries values out or another unknown has two")
 		}
 	}
 	return x, nil

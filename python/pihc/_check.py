@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import pathlib
-import re
-import tempfile
 import warnings
 from typing import Any, Mapping
 
@@ -49,13 +45,7 @@ def check(
     what do the rows and the grid cost in accuracy. Returns what `pihc check --json` prints. A problem that should not be trained
     is a pihc.Warning, and `ok` is False; one that cannot be read is an Error."""
     args = flags(dict(options, method=method, seed=seed, grid=grid, set=set))
-    with tempfile.TemporaryDirectory() as folder:
-        spec = os.fspath(problem)
-        if _states(spec):
-            spec = os.path.join(folder, "spec.yaml")
-            text = "defaults: fitted\nproblem: " + json.dumps(os.path.abspath(problem)) + "\n"
-            pathlib.Path(spec).write_text(text, encoding="utf-8")
-        said, failed = attempt(["check", *args, "--json", "--", spec], progress)
+    said, failed = attempt(["check", *args, "--json", "--", os.fspath(problem)], progress)
     if not said.strip():
         assert failed is not None
         raise failed
@@ -64,12 +54,3 @@ def check(
     if failed:
         warnings.warn(failed.message, Warning, stacklevel=outside())
     return out
-
-
-def _states(path: str) -> bool:
-    """Whether a file states a problem; a spec names one."""
-    try:
-        text = pathlib.Path(path).read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        return False
-    return re.search(r"^residual\s*:", text, re.MULTILINE) is not None
