@@ -409,6 +409,9 @@ func (l *LinearRows) solve(sample []float64) error {
 	slopes, data := make([][]float64, l.times), make([]float64, l.times*rows)
 	for _, r := range l.parts {
 		out := r.Eval(1, l.base, sample)
+		if l.begins != nil && l.stands(r, out) {
+			return fmt.Errorf("%s: where fields begin, its linear part has no derivative in time", r.Set.Name)
+		}
 		for _, slope := range out[1 : 1+len(r.ops)] {
 			for t, of := range r.continued(slope, l.times) {
 				slopes[t] = append(slopes[t], of...)
@@ -449,6 +452,22 @@ func (l *LinearRows) solve(sample []float64) error {
 	}
 	l.radau.Data, l.radau.Base = data, begins
 	return nil
+}
+
+// stands reports whether rows have derivatives in time of unknowns that begin with something, but none in their linear part, by the slopes of their terms: they are
+// multiplied by what begins with zero.
+func (l *LinearRows) stands(r *linearRows, out [][]float64) bool {
+	rated := false
+	for j, t := range r.Set.Terms {
+		if r.rates[j] == 0 || l.system.Problem.timeOrder(l.system.Terms[t].Of) == 0 {
+			continue
+		}
+		rated = true
+		if slices.ContainsFunc(out[1+j], func(slope float64) bool { return slope != 0 }) {
+			return false
+		}
+	}
+	return rated
 }
 
 // begin sets the base to what fields begin with, at all times, and returns that (C, points of a slice).

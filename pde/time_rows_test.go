@@ -1,6 +1,7 @@
 package pde
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -239,7 +240,7 @@ func TestSteppedModes(t *testing.T) {
 // What cannot be solved in steps of time is told, with what is wrong.
 func TestSteppedRefused(t *testing.T) {
 	for change, want := range map[[2]string]string{
-		{"u_t - 0.1*u_xx - x, weight", "(u - 1)*u_t - x, weight"}:                                                     "leaves some free",
+		{"u_t - 0.1*u_xx - x, weight", "(u - 1)*u_t - x, weight"}:                                                     "has no derivative in time",
 		{"residual: {expression: u_t - 0.1*u_xx - x", "residual: {expression: u_t - 0.1*u_xx - x, rows: {x: [3, 3]}"}: "13 rows for 17 values of a time",
 	} {
 		_, err := firstStepper(strings.Replace(leaky, change[0], change[1], 1))
@@ -495,6 +496,37 @@ func TestRowsChange(t *testing.T) {
 		}
 		if p.RowsChange() != want {
 			t.Errorf("%s: want %t", p.Name, want)
+		}
+	}
+}
+
+const standing = `
+name: standing
+unknown: [u, lambda]
+axes:
+  t: {range: [0, 1], points: 9, boundary: nodes}
+  x: {range: [0, 1], points: 9, boundary: nodes}
+terms:
+  u_t: {of: u, axis: t, derivative: 1}
+  u_xx: {of: u, axis: x, derivative: 2}
+  lambda_x: {of: lambda, axis: x, derivative: 1}
+residual:
+  heat: {expression: "(%s)*(u_t - u_xx) - 1"}
+  constant: {expression: lambda_x, rows: {x: [1, 0]}}
+conditions:
+  start: {kind: initial, at: {t: low}, expression: u}
+  left: {at: {x: low}, expression: u}
+  right: {at: {x: high}, expression: u}
+  of: {at: {x: low}, expression: lambda - 2}
+ansatz: {u: {duhamel: rows}, lambda: {duhamel: rows}}
+`
+
+// An equation that is multiplied by what begins with zero has no linear part there that moves: it is no Radau step's, and said so.
+func TestSteppedStanding(t *testing.T) {
+	for factor, want := range map[string]string{"1 + lambda": "", "lambda^2": "heat: where fields begin, its linear part has no derivative in time"} {
+		s, rows := stepped(t, fmt.Sprintf(standing, factor))
+		if _, err := rows.For(make([]float64, s.InputSize())); (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("%s: %v, want %q", factor, err, want)
 		}
 	}
 }

@@ -66,7 +66,11 @@ func signalCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(command.Start())
 	ts.Check(full.Close())
 	ts.Defer(func() { _ = command.Process.Kill() })
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	wait := time.Minute
+	if unheard { // it stops at its first message, before there is a file
+		wait = 2 * time.Second
+	}
+	for deadline := time.Now().Add(wait); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if _, err := os.Stat(file); err == nil {
 			break
 		}

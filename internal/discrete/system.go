@@ -192,7 +192,7 @@ func (s *system) checkIterative() error {
 		s.owner = s.owners(false)
 	}
 	if s.owner == nil {
-		return fmt.Errorf("%w: no unknown has one row at each of its points", ErrTooLarge)
+		return fmt.Errorf("%w: iterations want one row for each unknown at each point, not two conditions for one and none for another at a wall; on fewer points a matrix is factored", ErrTooLarge)
 	}
 	s.circulant = s.newCirculant()
 	return nil
