@@ -94,11 +94,13 @@ func growth(ctx context.Context, p *pde.Problem, spec *model.Spec) (float64, err
 	size, slice := g.Size(), g.Size()/g.Axes[0].Points
 	initial := p.Initials() * slice
 	one, other := make([]float64, len(p.Unknowns)*size), make([]float64, len(p.Unknowns)*size)
-	distance := func(at int) float64 { // of all unknowns on a slice
+	distance := func(at int) float64 { // of all unknowns on a slice, each in its size
 		sum := 0.0
-		for c := range p.Unknowns {
+		for c, u := range p.Unknowns {
+			unit := spec.Network.ScaleOf(u.Name)
 			for i := c*size + at*slice; i < c*size+(at+1)*slice; i++ {
-				sum += (one[i] - other[i]) * (one[i] - other[i])
+				d := (one[i] - other[i]) / unit
+				sum += d * d
 			}
 		}
 		return sum

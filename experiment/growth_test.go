@@ -171,6 +171,45 @@ reference: {solver: discrete}
 	}
 }
 
+// What one unknown does to another in larger units is no growth.
+func TestGrowthUnits(t *testing.T) {
+	for _, unit := range []float64{1, 377} {
+		p, err := pde.Load("problem.yaml", fmt.Appendf(nil, `
+name: waves
+unknown: [h, e]
+axes:
+  t: {range: [0, 0.9], points: 41, boundary: nodes}
+  x: {range: [0, 1], points: 32, boundary: periodic}
+terms:
+  h_t: {of: h, axis: t, derivative: 1}
+  h_x: {of: h, axis: x, derivative: 1, order: 4}
+  e_t: {of: e, axis: t, derivative: 1}
+  e_x: {of: e, axis: x, derivative: 1, order: 4}
+residual:
+  magnetic: {expression: "h_t + e_x/%[1]g"}
+  electric: {expression: "e_t + %[1]g*h_x"}
+conditions:
+  a: {kind: initial, at: {t: low}, expression: h - h0}
+  b: {kind: initial, at: {t: low}, expression: e}
+initial: {h: {distribution: random-series, series: periodic, parameters: {modes: 2}}}
+reference: {solver: discrete}
+`, unit))
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec, err := model.LoadSpec("spec.yaml", fmt.Appendf(nil, "defaults: fitted\nproblem: problem.yaml\nnetwork: {scales: {h: 1, e: %g}}\n", unit))
+		if err == nil {
+			err = spec.Fit(p)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := growth(t.Context(), p, spec); err != nil || math.Abs(got) > 0.1 {
+			t.Errorf("unit %g: growth of e^(%g t), %v", unit, got, err)
+		}
+	}
+}
+
 // TestWeightInTime: the weight has a mean square of 1 over the axis, falls, and does not vanish.
 func TestWeightInTime(t *testing.T) {
 	const begin, end, rate, n = 1.0, 3.0, 1.5, 4000

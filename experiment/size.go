@@ -114,6 +114,7 @@ type sizes struct {
 	workers             int
 	width, layers       int
 	steps, batch, tests int
+	validations         int         // 0: mostValidated
 	segments            int         // of the time
 	scales              string      // a key of the network, where the draws do not say it
 	given               *givenSizes // where a file holds the solutions
@@ -141,8 +142,7 @@ func (s *sizes) every() int {
 
 // total adds data and scores to three trainings; evaluation is far less than either.
 func (s *sizes) total() float64 {
-	data := s.fitted.Data
-	return 3*s.training()*1.1 + s.solution*float64(data.Validation.Count+s.tests+4)/float64(s.workers)
+	return 3*s.training()*1.1 + s.solution*float64(s.validation()+s.tests+4)/float64(s.workers)
 }
 
 func (s *sizes) String() string {
@@ -166,6 +166,8 @@ const (
 	fewestSteps, mostSteps = 600, 6000
 	// rushedSteps is what less than is said to be too little.
 	rushedSteps = 200
+	// mostValidated is how many validation samples there are where they are solved in time, fewestSolved how many of these and of test samples in any case.
+	mostValidated, fewestSolved = 16, 4
 	// enoughTiming is how many seconds of steps are measured where a step takes less.
 	enoughTiming = 1.0
 )
@@ -307,8 +309,8 @@ func seconds(begin time.Time, used float64, workers int) float64 {
 	return wall
 }
 
-// timeSolution measures one reference solution, and takes as many test samples as are
-// solved in the time of a training.
+// timeSolution measures one reference solution, and takes as many validation and test samples as are
+// solved in the time of a training, but some of each.
 func (s *sizes) timeSolution(p *pde.Problem, o *SizeOptions) error {
 	if s.given != nil {
 		return nil // nothing is solved
@@ -341,14 +343,18 @@ func (s *sizes) timeSolution(p *pde.Problem, o *SizeOptions) error {
 	if used = machine.CPUSeconds() - used; used > 0 {
 		s.solution = min(s.solution, used)
 	}
-	affordable := 60 * o.Minutes * float64(s.workers) / max(s.solution, 1e-3)
-	s.tests = max(4, min(s.tests, int(affordable)-s.validation()))
+	affordable := int(60 * o.Minutes * float64(s.workers) / max(s.solution, 1e-3))
+	if s.validations = max(fewestSolved, min(mostValidated, affordable/2)); s.validations < mostValidated {
+		s.check *= float64(s.validations) / mostValidated
+	}
+	s.tests = max(fewestSolved, min(s.tests, affordable-s.validations))
 	return nil
 }
 
+// validation is the number of validation samples.
 func (s *sizes) validation() int {
 	if s.given != nil {
 		return s.given.validation
 	}
-	return 16
+	return cmp.Or(s.validations, mostValidated)
 }

@@ -542,34 +542,71 @@ func (r *Radau) Work() float64 {
 	return sum
 }
 
-// Growth implements LinearSolver.
+// Growth implements LinearSolver. Of several unknowns it is that in the units of them in which it is least.
 func (r *Radau) Growth(random *rand.Rand) float64 {
 	n := r.Points
-	var y []float64
-	size, most := 0.0, 0.0
-	for _, order := range r.Orders {
-		values := make([]float64, order*n)
-		for p := range min(n, len(values)) {
-			v := random.NormFloat64()
-			values[p], size = v, size+v*v
+	var begun []int // unknowns
+	state := 0
+	for c, order := range r.Orders {
+		if state += order * n; order > 0 {
+			begun = append(begun, c)
 		}
-		y = append(y, values...)
 	}
 	free := *r
 	free.Data, free.Base = nil, nil
-	sums := make([]float64, r.Times)
-	free.Begin(r.NewStepping(), y, func(unknown, time int, values []float64) {
+	w := r.NewStepping()
+	grown := make([][]float64, len(begun)) // of each unknown, by what another begins with
+	for i := range grown {
+		grown[i] = make([]float64, len(begun))
+	}
+	at := 0
+	for j, from := range begun {
+		y, size := make([]float64, state), 0.0
 		for p := range n {
-			if r.Orders[unknown] > 0 {
-				sums[time] += values[p*Stepped] * values[p*Stepped]
+			v := random.NormFloat64()
+			y[at+p], size = v, size+v*v
+		}
+		at += r.Orders[from] * n
+		sums := make([][]float64, len(begun))
+		for i := range sums {
+			sums[i] = make([]float64, r.Times)
+		}
+		free.Begin(w, y, func(unknown, time int, values []float64) {
+			i := slices.Index(begun, unknown)
+			for p := 0; i >= 0 && p < n; p++ {
+				sums[i][time] += values[p*Stepped] * values[p*Stepped]
+			}
+		})
+		for i, all := range sums {
+			for _, v := range all {
+				if math.IsNaN(v) {
+					return v
+				}
+				grown[i][j] = max(grown[i][j], math.Sqrt(v/size))
 			}
 		}
-	})
-	for _, v := range sums {
-		if math.IsNaN(v) {
-			return v
-		}
-		most = max(most, v)
 	}
-	return math.Sqrt(most / size)
+	return perron(grown)
+}
+
+// perron is the largest eigenvalue of a matrix of numbers that are not negative: its norm where rows and columns are scaled so that this is least. The identity is
+// added while it is looked for, so that powers converge.
+func perron(matrix [][]float64) float64 {
+	const powers = 200
+	x, value := slices.Repeat([]float64{1}, len(matrix)), 0.0
+	for range powers {
+		next := slices.Clone(x)
+		for i, row := range matrix {
+			for j, v := range row {
+				next[i] += v * x[j]
+			}
+		}
+		if value = slices.Max(next); !(value < math.Inf(1)) {
+			return value
+		}
+		for i, v := range next {
+			x[i] = v / value
+		}
+	}
+	return value - 1
 }

@@ -530,3 +530,42 @@ func TestSteppedStanding(t *testing.T) {
 		}
 	}
 }
+
+// Waves of two unknowns grow alike in all units of these, and as much as what really grows does.
+func TestSteppedGrowthUnits(t *testing.T) {
+	const waves = `
+name: waves
+unknown: [h, e]
+axes:
+  t: {range: [0, 1], points: 21, boundary: nodes}
+  x: {range: [0, 1], points: 16, boundary: periodic}
+terms:
+  h_t: {of: h, axis: t, derivative: 1}
+  h_x: {of: h, axis: x, derivative: 1}
+  e_t: {of: e, axis: t, derivative: 1}
+  e_x: {of: e, axis: x, derivative: 1}
+residual:
+  magnetic: {expression: "h_t + e_x/(%[1]g) - %[2]g*h"}
+  electric: {expression: "e_t + %[1]g*h_x - %[2]g*e"}
+conditions:
+  a: {kind: initial, at: {t: low}, expression: h - h0}
+  b: {kind: initial, at: {t: low}, expression: e - e0}
+ansatz: {h: {offset: h0, duhamel: rows}, e: {offset: e0, duhamel: rows}}
+`
+	growth := func(unit, rate float64) float64 {
+		s, rows := stepped(t, fmt.Sprintf(waves, unit, rate))
+		solver, err := rows.For(make([]float64, s.InputSize()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return solver.Growth(check.Rand(1))
+	}
+	for _, unit := range []float64{1, 377, 1e-8} {
+		if got := growth(unit, 0); !(got > 1 && got < 3) {
+			t.Errorf("unit %g: waves grow %g times", unit, got)
+		}
+		if got := growth(unit, 5); !(got > math.Exp(5) && got < 3*math.Exp(5)) {
+			t.Errorf("unit %g: %g times, for e^5 and more", unit, got)
+		}
+	}
+}

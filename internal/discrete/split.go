@@ -4,7 +4,8 @@ import (
 	"math"
 
 	"pihc/grid"
-	"pihc/internal/band")
+	"pihc/internal/band"
+)
 
 // A split is the matrix of a step in time with the means over its stages of what multiplies the terms: then the derivatives of the
 // stages are divided into a number and a block of two by two, and the matrix into two that are factored as they are (E. Hairer and

@@ -186,3 +186,28 @@ func loadFile(t testing.TB, src string) *pde.Problem {
 	}
 	return p
 }
+
+// A march by splits, and by factoring all stages at once.
+func BenchmarkMarch(b *testing.B) {
+	p := loadFile(b, strings.Replace(fingers, "{by: 0}", "{by: 2}", 1))
+	g, err := p.Grid(map[string]int{"z": 25, "x": 37})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, direct := range []bool{false, true} {
+		b.Run(map[bool]string{false: "split", true: "whole"}[direct], func(b *testing.B) {
+			solver, err := New(p, g, []int{1, 1, 1})
+			if err != nil {
+				b.Fatal(err)
+			}
+			if direct {
+				solver.march.step.direct, solver.march.step.splits = true, false
+			}
+			for b.Loop() {
+				if _, err := solver.march.solve(make([]float64, p.InputSize(g)), nil, func(int, *walk) {}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
