@@ -2,12 +2,12 @@ package model
 
 import (
 	"errors"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
 
 	"pihc/internal/config"
+	"pihc/internal/disk"
 	"pihc/internal/kernel"
 	"pihc/pde"
 )
@@ -99,7 +99,7 @@ func residualOf(d *config.Document) (at config.Node, yes bool) {
 
 // StatesProblem reports whether a file is a PDE file, not a spec.
 func StatesProblem(path string) bool {
-	src, err := os.ReadFile(path)
+	src, err := disk.ReadFile(path)
 	if err != nil {
 		return false
 	}
