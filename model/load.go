@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"pihc/internal/config"
-	"pihc/internal/disk"
 	"pihc/internal/kernel"
 	"pihc/pde"
 )
@@ -89,33 +88,23 @@ func mergeMethod(d *config.Document, blocks config.Node) (others []string, err e
 	return others, nil
 }
 
-// residualOf is the residual of a document that is no spec but a PDE file, which states a problem.
-func residualOf(d *config.Document) (at config.Node, yes bool) {
-	_, names := d.Root().Lookup("problem")
-	_, axes := d.Root().Lookup("axes")
-	at, yes = d.Root().Lookup("residual")
-	return at, yes && axes && !names
-}
+// A StatesProblemError is that of a PDE file, which states a problem, in the place of a spec, which names one.
+type StatesProblemError struct{ err error }
 
-// StatesProblem reports whether a file is a PDE file, not a spec.
-func StatesProblem(path string) bool {
-	src, err := disk.ReadFile(path)
-	if err != nil {
-		return false
-	}
-	d, err := config.Parse(path, src)
-	if err != nil {
-		return false
-	}
-	_, yes := residualOf(d)
-	return yes
-}
+// Error implements error.
+func (e *StatesProblemError) Error() string { return e.err.Error() }
+
+// Unwrap is the mistake in the file.
+func (e *StatesProblemError) Unwrap() error { return e.err }
 
 // decodeSpec decodes and validates a spec.
 func decodeSpec(name string, d *config.Document) (*Spec, error) {
-	if at, yes := residualOf(d); yes {
-		return nil, config.Join(at.Errorf("this is a PDE file, which states a problem; want a spec, which names one").
-			WithHint("`pihc init %[1]s --out DIR` writes one; `pihc check %[1]s` and `pihc solve %[1]s` want none", name))
+	if _, spec := d.Root().Lookup("problem"); !spec {
+		_, axes := d.Root().Lookup("axes")
+		if at, pde := d.Root().Lookup("residual"); axes && pde {
+			return nil, &StatesProblemError{config.Join(at.Errorf("this is a PDE file, which states a problem; want a spec, which names one").
+				WithHint("`pihc init %[1]s --out DIR` writes one; `pihc check %[1]s` and `pihc solve %[1]s` want none", name))}
+		}
 	}
 	if err := takeConstants(d); err != nil {
 		return nil, err

@@ -3,9 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -92,15 +94,15 @@ func (a *app) check(ctx context.Context, name string, o *checkOptions) error {
 	if err := o.engine.check(); err != nil {
 		return err
 	}
-	how := experiment.Open
-	if model.StatesProblem(name) {
-		how = experiment.OpenAlone
-	}
 	overrides, err := o.overrides()
 	if err != nil {
 		return err
 	}
-	x, err := how(name, overrides...)
+	x, err := experiment.Open(name, overrides...)
+	var states *model.StatesProblemError
+	if info, missing := os.Stat(name); errors.As(err, &states) && missing == nil && info.Mode().IsRegular() {
+		x, err = experiment.OpenAlone(name, overrides...)
+	}
 	if err != nil {
 		return err
 	}
