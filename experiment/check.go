@@ -112,14 +112,14 @@ func (x *Experiment) Check(ctx context.Context, o CheckOptions) (*Checked, error
 	}
 	o.say("check: comparing gradients with differences")
 	if err := checkGradients(ctx, out, spec, p, o.Options); err != nil {
-		return interrupted(ctx, out), err
+		return nil, err
 	}
 	start := math.NaN()
 	if solvable(p) {
 		o.say("check: comparing solutions with what the rows determine")
 		err := checkFloors(ctx, out, spec, sys, o.Options)
 		if ctx.Err() != nil {
-			return out, err
+			return nil, err
 		}
 		start = meanOf(out.Floors, func(f CheckedFloor) *data.Float { return f.Start })
 		if err != nil {
@@ -133,20 +133,12 @@ func (x *Experiment) Check(ctx context.Context, o CheckOptions) (*Checked, error
 	}
 	o.say("check: comparing solutions of the rows on this grid with those of the equation")
 	if err := checkHold(ctx, out, spec, p, g.PointsByName()); err != nil {
-		return interrupted(ctx, out), err
+		return nil, err
 	}
 	if len(out.Wrong) > 0 {
 		return out, fmt.Errorf("the gradient is wrong: relative error of %s", strings.Join(out.Wrong, ", of "))
 	}
 	return out, cmp.Or(missed, out.FloorFault)
-}
-
-// interrupted is what was found where the context has ended, and nil where an error is not its.
-func interrupted(ctx context.Context, out *Checked) *Checked {
-	if ctx.Err() == nil {
-		return nil
-	}
-	return out
 }
 
 // checkGiven compares the solutions of the problem's file, if it has one that is there, with those of the rows.

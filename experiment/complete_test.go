@@ -34,3 +34,32 @@ conditions: {a: {at: {x: low}, expression: u}, b: {at: {x: high}, expression: u}
 		}
 	}
 }
+
+// Where a solution takes long fewer are validated and tested with, but some.
+func TestSolvedInTime(t *testing.T) {
+	src, err := templateSource("heat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := pde.Load("heat.yaml", src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Reference.Solver = pde.DiscreteSolver
+	spec, err := scaledSpec(p, nil)
+	if err == nil {
+		err = spec.Fit(p)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for minutes, want := range map[float64][2]int{1e-9: {4, 4}, 1e6: {16, 32}} {
+		s := &sizes{fitted: spec, workers: 1, tests: 32, check: 1}
+		if err := s.timeSolution(p, &SizeOptions{Minutes: minutes}); err != nil {
+			t.Fatal(err)
+		}
+		if got := [2]int{s.validation(), s.tests}; got != want || s.check != float64(want[0])/16 {
+			t.Errorf("%g minutes: %d to validate and test with, a check of %g s", minutes, got, s.check)
+		}
+	}
+}

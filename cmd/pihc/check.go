@@ -108,16 +108,16 @@ func (a *app) check(ctx context.Context, name string, o *checkOptions) error {
 	}
 	out, err := x.Check(ctx, experiment.CheckOptions{Options: o.engine.options(a.options(o.workers)), Grid: o.grid})
 	switch {
-	case out == nil || o.json && ctx.Err() != nil:
+	case out == nil:
 		return err
 	case o.json:
 		return cmp.Or(a.printJSON(out), err)
 	}
-	return cmp.Or(printCheck(a.Out, out, ctx.Err() == nil), err)
+	return cmp.Or(printCheck(a.Out, out), err)
 }
 
-// printCheck writes the result for people, as far as it goes where it is not the whole.
-func printCheck(w io.Writer, r *experiment.Checked, whole bool) error {
+// printCheck writes the result for people.
+func printCheck(w io.Writer, r *experiment.Checked) error {
 	var b strings.Builder
 	for _, line := range r.Description {
 		b.WriteString(line + "\n")
@@ -141,7 +141,7 @@ func printCheck(w io.Writer, r *experiment.Checked, whole bool) error {
 	}
 	list("fault", v.Faults)
 	list("note", v.Notes)
-	if len(v.Faults) > 0 || r.Gradients == nil {
+	if len(v.Faults) > 0 {
 		_, err := io.WriteString(w, b.String())
 		return err
 	}
@@ -167,10 +167,6 @@ func printCheck(w io.Writer, r *experiment.Checked, whole bool) error {
 	fmt.Fprintf(&b, "gradient        %s\n", verdict)
 	if r.GridError != nil {
 		fmt.Fprintf(&b, "grid_error      %s\n", words.Percent(float64(*r.GridError)))
-	}
-	if !whole {
-		_, err := io.WriteString(w, b.String())
-		return err
 	}
 	if r.FloorResidual == nil {
 		why := "the PDE file names no solver of reference solutions (`pihc init` adds one)"

@@ -419,3 +419,31 @@ initial: {u: {distribution: random-sines, low: 0, high: 1}}
 		t.Errorf("%q with one chosen", x.Faults)
 	}
 }
+
+// What divides by an unknown that begins with nothing is a fault that names it.
+func TestExamineZeroAtFirst(t *testing.T) {
+	p := loadFile(t, `
+unknown: [u, lambda]
+axes: {t: {range: [0, 1], points: 9, boundary: nodes}, x: {range: [0, 1], points: 9, boundary: nodes}}
+terms:
+  u_t: {of: u, axis: t, derivative: 1}
+  u_xx: {of: u, axis: x, derivative: 2}
+  lambda_x: {of: lambda, axis: x, derivative: 1}
+residual:
+  heat: {expression: "u_t - u_xx - 1/lambda"}
+  constant: {expression: lambda_x, rows: {x: [1, 0]}}
+conditions:
+  start: {kind: initial, at: {t: low}, expression: u - u0}
+  left: {at: {x: low}, expression: u}
+  right: {at: {x: high}, expression: u}
+  of: {at: {x: low}, expression: lambda - 2}
+initial: {u: {distribution: random-series, series: sine}}
+`)
+	x, err := Examine(p, func(g *grid.Grid) ([][]float64, error) { return [][]float64{make([]float64, p.InputSize(g))}, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said := strings.Join(x.Faults, "\n"); !strings.Contains(said, "no condition says what lambda begins with, and zero stands for that") {
+		t.Errorf("faults: %s", said)
+	}
+}

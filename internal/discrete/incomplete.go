@@ -9,7 +9,6 @@ import (
 // incomplete is a factorisation of the matrix of a step without fill, in blocks of all values at a point (ILU(0); Y. Saad, Iterative Methods for
 // Sparse Linear Systems, sections 10.3 and 10.5): the preconditioner of GMRES where all rows are differences.
 type incomplete struct {
-	cost   float64
 	size   int       // of a block: fields times slices
 	order  []int     // place of each point
 	start  []int     // per place: of its blocks
@@ -28,7 +27,7 @@ func (s *system) newIncomplete() *incomplete {
 	if s.order == nil {
 		return nil
 	}
-	v := &incomplete{cost: s.costs.precondition, size: s.fields * s.slices, order: s.order, x: make([]float64, s.values())}
+	v := &incomplete{size: s.fields * s.slices, order: s.order, x: make([]float64, s.values())}
 	near := s.graph()
 	points := make([]int, s.points)
 	for p, place := range s.order {
@@ -52,8 +51,6 @@ func (s *system) newIncomplete() *incomplete {
 	v.blocks = make([]float64, len(v.places)*v.size*v.size)
 	return v
 }
-
-func (v *incomplete) work() float64 { return v.cost }
 
 // block is one of the matrix.
 func (v *incomplete) block(i int) []float64 {

@@ -13,8 +13,6 @@ import (
 type preconditioner interface {
 	// apply sets dst (fields, slices, points) to its product with src; they may be the same.
 	apply(dst, src []float64)
-	// work is about the number of its products.
-	work() float64
 }
 
 // circulant approximates the matrix of a step in time where all axes of space are periodic and every field has a row at each of its
@@ -61,7 +59,6 @@ func (s *system) newCirculant() *circulant {
 
 // inverse is that of a circulant matrix of a state, with the memory to multiply by it.
 type inverse struct {
-	cost      float64
 	transform *fft.Real
 	factors   []float64    // of which it was made, empty where it could not be
 	blocks    []complex128 // (modes, size, size), of fields times slices
@@ -92,6 +89,9 @@ func (st *state) invert() {
 	}
 }
 
+// bySplit reports whether the preconditioner is a split.
+func (st *state) bySplit() bool { return st.split != nil && st.near == st.split }
+
 // refactor makes the split of the last evaluation.
 func (st *state) refactor() bool {
 	st.work += st.split.factorWork()
@@ -107,7 +107,7 @@ func (st *state) iterate() bool {
 	work := st.work - before
 	switch v := st.split; {
 	case v == nil:
-	case st.near == v:
+	case st.bySplit():
 		v.took(work)
 	case work > iterations*(v.work()+st.costs.terms)+v.factorWork()/(4*kept):
 		st.worthSplit = true
@@ -122,7 +122,7 @@ func (st *state) invertCirculant() {
 	if v == nil {
 		t := fft.NewReal(c.shape, size)
 		v = &inverse{
-			cost: st.costs.precondition, transform: t, blocks: make([]complex128, c.modes*size*size), re: make([]float64, t.Modes()), im: make([]float64, t.Modes()),
+			transform: t, blocks: make([]complex128, c.modes*size*size), re: make([]float64, t.Modes()), im: make([]float64, t.Modes()),
 			values: make([]float64, t.Size()), x: make([]complex128, size),
 		}
 		st.inverse = v
@@ -195,8 +195,6 @@ func similar(a, b []float64) bool {
 	}
 	return true
 }
-
-func (v *inverse) work() float64 { return v.cost }
 
 func (v *inverse) apply(dst, src []float64) {
 	size := len(v.x)

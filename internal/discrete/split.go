@@ -1,8 +1,6 @@
 package discrete
 
 import (
-	"math"
-
 	"pihc/grid"
 	"pihc/internal/band"
 )
@@ -60,7 +58,7 @@ func (v *split) column(f, p int) int { return v.system.order[p]*v.system.fields 
 
 // serves reports whether it was made for the stages' derivatives of a state, and is not yet too old.
 func (v *split) serves(st *state) bool {
-	return 4*v.excess < v.factorWork() && math.Abs(v.rate-st.rate[1][0]) <= 1e-9*math.Abs(v.rate)
+	return 4*v.excess < v.factorWork() && asLong(st.rate[1][0], v.rate)
 }
 
 // took takes the work of a solution by GMRES.
@@ -167,7 +165,7 @@ func (v *split) apply(dst, src []float64) {
 	}
 }
 
-// work implements preconditioner.
+// work is about the number of products of apply.
 func (v *split) work() float64 {
 	n, width := float64(len(v.x)), float64(2*v.lower+v.upper)
 	return n*width + 2*n*2*width

@@ -151,6 +151,23 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// Where an incomplete factorisation needs much work a split takes its place, and only there.
+func TestSplitWorth(t *testing.T) {
+	for much, want := range map[float64]bool{1: false, 1e6: true} {
+		w := bySplits(t, loadFile(t, shaken))
+		w.state.worthSplit = false
+		costs := *w.state.system
+		costs.costs.precondition *= much
+		w.state.system = &costs
+		if err := w.advance(0, w.times[1]-w.times[0], 0); err != nil {
+			t.Fatal(err)
+		}
+		if w.state.worthSplit != want {
+			t.Errorf("%g times the work: by a split %t, want %t", much, !want, want)
+		}
+	}
+}
+
 // What is not linear is marched to the same solution as by factoring all stages at once, also where an incomplete factorisation comes first.
 func TestSplitMarch(t *testing.T) {
 	for _, src := range []string{fingers, shaken, stirred} {

@@ -206,7 +206,7 @@ func (st *state) solve() bool {
 		if st.near != nil && st.iterate() {
 			return true
 		}
-		if v := st.split; v != nil && (st.near != v || v.fresh > 0) && st.refactor() {
+		if v := st.split; v != nil && (!st.bySplit() || v.fresh > 0) && st.refactor() {
 			if st.near, st.worthSplit = v, true; st.iterate() {
 				return true
 			}

@@ -200,9 +200,9 @@ func (s *system) checkIterative() error {
 
 // owners gives every set of rows a field whose terms it has, so that each value has one row;
 // nil if there is no such choice. Fields come first whose derivative in time the set has,
-// then those of which it has the most terms. Where any field will do, those follow of which it has none: the second of two conditions at a wall
+// then those of which it has the most terms. Loose, those follow of which it has none: the second of two conditions at a wall
 // of one unknown takes the place of another's, as a wall without slip does of the vorticity.
-func (s *system) owners(any bool) []int {
+func (s *system) owners(loose bool) []int {
 	sets := s.sys.Sets
 	owner, taken := make([]int, len(sets)), make([]bool, s.values())
 	size := s.slices * s.points
@@ -217,7 +217,7 @@ func (s *system) owners(any bool) []int {
 		}
 		for range s.fields {
 			f := slices.Index(scored, slices.Max(scored))
-			if scored[f] < 0 || scored[f] == 0 && !any {
+			if scored[f] < 0 || scored[f] == 0 && !loose {
 				return false
 			}
 			scored[f] = -1
