@@ -35,7 +35,7 @@ deps: ## download what the build needs
 test: vet lint build ## everything CI runs
 	$(GO) test -timeout 20m ./... # cmd/pihc takes four minutes, ten beside other work
 	cd examples/go && $(GO) vet ./... && $(GO) test ./...
-	$(MAKE) plain cross widths python xla XLATEST="-short -run='TestEngine/^(moe|steady_moe|passes_moe|propagated_moe)|^Test[^E]'"
+	$(MAKE) -j2 xla plain cross widths python XLATEST="-short -run='TestEngine/^(moe|steady_moe|passes_moe|propagated_moe)|^Test[^E]'"
 
 wheel: ## wheels for Linux, macOS and Windows, in release/
 	rm -rf release && $(GO) run ./tools/release -out release -wheels

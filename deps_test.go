@@ -29,6 +29,7 @@ var layers = map[string]int{
 	"internal/kernel":     1,
 	"internal/fft":        2,
 	"internal/band":       2,
+	"internal/sparse":     2,
 	"network":             2,
 	"expr":                2,
 	"grid":                3,

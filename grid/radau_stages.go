@@ -20,9 +20,6 @@ var (
 // RadauNodes are the stages of a step of Radau IIA, as fractions of it.
 func RadauNodes() [stages]float64 { return stageNodes }
 
-// SplitStages returns the matrix whose columns are a vector and two that derivatives at the stages of Radau IIA leave among themselves, and its inverse.
-func SplitStages() (splittingColumns, inverse [stages][stages]float64) { return splitting, joining }
-
 func rates() (out stageMatrix) {
 	points := append([]float64{0}, stageNodes[:]...)
 	for i, node := range stageNodes {

@@ -24,6 +24,12 @@ func New(n, lower, upper int) *Matrix {
 	return &Matrix{n: n, lower: lower, upper: upper, width: width, a: make([]float64, n*width), l: make([]float64, n*lower), pivot: make([]int, n)}
 }
 
+// Clear sets all to zero, to be factored again.
+func (b *Matrix) Clear() {
+	clear(b.a)
+	clear(b.l)
+}
+
 // Add adds v to an entry.
 func (b *Matrix) Add(i, j int, v float64) { b.a[i*b.width+j-i+b.lower] += v }
 

@@ -42,8 +42,12 @@ func (s *system) setCosts() {
 		}
 	}
 	if s.direct {
-		lower, both := float64(s.lower), float64(s.lower+s.upper)
-		c.factor, c.solve = values*(2*lower*both+10*both), 2*values*(lower+both)
+		if both := float64(s.lower + s.upper); s.tree == nil {
+			c.factor, c.solve = 2*s.products+10*values*both, 2*values*(float64(s.lower)+both)
+		} else {
+			_, numbers := s.tree.Work(s.fields * s.slices)
+			c.factor, c.solve = 2*s.products+10*numbers, 4*numbers
+		}
 	}
 	if s.circulant != nil {
 		modes := float64(s.circulant.modes)

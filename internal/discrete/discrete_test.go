@@ -702,7 +702,9 @@ initial: {distribution: random-series, series: periodic, parameters: {modes: 2, 
 			t.Fatal(err)
 		}
 		refine, _ := Refinements(p, g)
-		_, err = New(p, g, refine)
+		few := thorough
+		few.direct = 4e8
+		_, err = newSolver(p, g, refine, few)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%q: %v, want %q", c.new, err, c.want)
 		}
@@ -728,7 +730,7 @@ conditions:
   c: {at: {y: low}, expression: v}
   d: {at: {y: high}, expression: v}
 `)
-	for _, c := range []struct{ y, x, want int }{{17, 24, 4}, {33, 48, 2}} {
+	for _, c := range []struct{ y, x, want int }{{17, 24, 4}, {129, 192, 2}} {
 		g, err := p.Grid(map[string]int{"y": c.y, "x": c.x})
 		if err != nil {
 			t.Fatal(err)

@@ -27,16 +27,12 @@ func (st *state) gmres() bool {
 	basis := make([][]float64, 0, restart+1)
 	product, rows := make([]float64, n), make([]float64, st.count)
 	preconditioned := make([]float64, n)
-	each := st.costs.precondition
-	if st.bySplit() {
-		each = st.split.work()
-	}
 	precondition := func(v []float64) {
 		if st.near == nil {
 			st.inUnits(v)
 			return
 		}
-		st.work += each
+		st.work += st.costs.precondition
 		multiplyBy(v, units)
 		st.near.apply(v, v)
 	}

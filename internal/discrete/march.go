@@ -405,11 +405,8 @@ func (w *walk) lastAt(f, k int) []float64 {
 	return w.state.slice(w.last[len(w.u):], f, k-1)
 }
 
-// goesOn reports whether a step is as long as the last.
-func (w *walk) goesOn(h float64) bool { return asLong(h, w.h) }
-
-// asLong reports whether two lengths of steps, or two rates, are equal but for rounding of the times.
-func asLong(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(a) }
+// goesOn reports whether a step is as long as the last, but for rounding of the times.
+func (w *walk) goesOn(h float64) bool { return math.Abs(h-w.h) <= 1e-9*h }
 
 // advance takes u and rate from t to t+h, in halves where that fails.
 func (w *walk) advance(t, h float64, depth int) error {

@@ -67,57 +67,21 @@ type inverse struct {
 	x         []complex128 // (size)
 }
 
-// invert sets the preconditioner from the last evaluation: the inverse of a circulant, an incomplete factorisation or, where that needs much, or
-// cannot be made, a split. There is none where none can be inverted.
+// invert sets the preconditioner from the last evaluation; there is none where the circulant matrix, or blocks of the incomplete
+// factorisation, cannot be inverted.
 func (st *state) invert() {
-	st.near = nil
-	if st.circulant != nil {
-		st.invertCirculant()
+	c, size := st.circulant, st.fields*st.slices
+	if st.near = nil; c == nil {
+		if st.incomplete == nil && !st.whole { // where all is solved at once a coarser grid is faster
+			st.incomplete = st.newIncomplete()
+		}
+		if v := st.incomplete; v != nil {
+			if st.work += st.costs.invert; v.factor(st) {
+				st.near = v
+			}
+		}
 		return
 	}
-	if st.incomplete == nil && !st.whole { // where all is solved at once a coarser grid is faster
-		st.incomplete = st.newIncomplete()
-	}
-	if v := st.incomplete; v != nil && !st.worthSplit {
-		if st.work += st.costs.invert; v.factor(st) {
-			st.near = v
-			return
-		}
-	}
-	if st.split != nil && (st.split.serves(st) || st.refactor()) {
-		st.near = st.split
-	}
-}
-
-// bySplit reports whether the preconditioner is a split.
-func (st *state) bySplit() bool { return st.split != nil && st.near == st.split }
-
-// refactor makes the split of the last evaluation.
-func (st *state) refactor() bool {
-	st.work += st.split.factorWork()
-	return st.split.factor(st)
-}
-
-// iterate is gmres with a preconditioner, and learns from the work of an incomplete factorisation whether a split would need less: that takes a
-// few iterations, and is factored once in a few steps, by products that take a quarter of the time of others.
-func (st *state) iterate() bool {
-	const iterations, kept = 8, 8
-	before := st.work
-	ok := st.gmres() && finite(st.step)
-	work := st.work - before
-	switch v := st.split; {
-	case v == nil:
-	case st.bySplit():
-		v.took(work)
-	case work > iterations*(v.work()+st.costs.terms)+v.factorWork()/(4*kept):
-		st.worthSplit = true
-	}
-	return ok
-}
-
-// invertCirculant is invert of a circulant.
-func (st *state) invertCirculant() {
-	c, size := st.circulant, st.fields*st.slices
 	v := st.inverse
 	if v == nil {
 		t := fft.NewReal(c.shape, size)

@@ -123,7 +123,7 @@ func Refinements(p *pde.Problem, g *grid.Grid) (fine []int, others [][]int) {
 				most[len(most)-1] = 9
 			}
 		}
-		large = factorWork(len(p.Unknowns), refined(g, most)) > mostWhole*thorough.direct
+		large = factorWork(len(p.Unknowns), refined(g, most)) > thorough.direct
 	}
 	for i, a := range g.Axes {
 		f, c := 4, 2
@@ -160,15 +160,17 @@ func Refinements(p *pde.Problem, g *grid.Grid) (fine []int, others [][]int) {
 	return fine, others
 }
 
-// factorWork is about the number of products of a factorisation of second-order rows on all points of a grid at once, taken line by line.
+// factorWork is about the work of a factorisation of second-order rows on all points of a grid at once: line by line, or divided by lines into
+// parts as long as wide.
 func factorWork(unknowns int, g *grid.Grid) float64 {
 	least, values := math.Inf(1), float64(unknowns*g.Size())
 	for _, a := range g.Axes {
-		band := values / float64(a.Points)
+		line := values / float64(a.Points)
 		if a.Boundary == grid.Periodic { // from both ends at once
-			band *= 2
+			line *= 2
 		}
-		least = min(least, 2*values*band*band)
+		divided := dividedWork * 20 * line * line * max(line, float64(unknowns*a.Points))
+		least = min(least, 2*values*line*line, divided)
 	}
 	return least
 }

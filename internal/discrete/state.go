@@ -7,6 +7,7 @@ import (
 	"pihc/grid"
 	"pihc/internal/band"
 	"pihc/internal/kernel"
+	"pihc/internal/sparse"
 	"pihc/pde"
 )
 
@@ -28,19 +29,24 @@ type state struct {
 	instants []float64 // of the slices
 	source   *source   // added to the rows, or nil
 
-	lu         *band.Matrix
+	lu         matrix
 	inverse    *inverse       // memory of a preconditioner
 	incomplete *incomplete    // likewise
-	split      *split         // likewise
-	worthSplit bool           // an incomplete factorisation needs more
 	near       preconditioner // that of the matrix, or nil
-	at         []int          // place of every row in the matrix
 	// Of several unknowns, once it is balanced: those of the unknowns and of the sets of rows.
 	units, rowUnits []float64
 	step, res       []float64
 	steps           int     // of Newton's method, in all
 	work            float64 // so far
 	most            float64 // after which Newton's method gives up; 0: none
+}
+
+// matrix is that of a Gauss-Newton step: a band, or divided.
+type matrix interface {
+	Clear()
+	Add(i, j int, v float64)
+	Factor() bool
+	Solve(x []float64)
 }
 
 // newState prepares a solve for the inputs of a sample.
@@ -60,12 +66,6 @@ func (s *system) newState(sample []float64) *state {
 			}
 			st.lists[m] = append(st.lists[m], list)
 		}
-	}
-	if s.direct && !s.normal {
-		st.at = s.rowPositions()
-	}
-	if s.splits {
-		st.split = s.newSplit(mostSplit)
 	}
 	return st
 }
@@ -173,7 +173,14 @@ func (st *state) jacobian(set, i int, visit func(unknown int, v float64)) {
 // factor builds and factors the matrix of a Gauss-Newton step at the last evaluation.
 func (st *state) factor() bool {
 	st.work += st.costs.factor
-	st.lu = band.New(st.values(), st.lower, st.upper)
+	switch {
+	case st.lu != nil:
+		st.lu.Clear()
+	case st.tree != nil:
+		st.lu = sparse.New(st.tree, st.fields*st.slices)
+	default:
+		st.lu = band.New(st.values(), st.lower, st.upper)
+	}
 	if st.normal {
 		st.addNormal(st.lu.Add)
 		return st.lu.Factor()
@@ -203,13 +210,8 @@ func (st *state) addNormal(add func(i, j int, v float64)) {
 // factored or by GMRES.
 func (st *state) solve() bool {
 	if !st.direct {
-		if st.near != nil && st.iterate() {
+		if st.near != nil && st.gmres() && finite(st.step) {
 			return true
-		}
-		if v := st.split; v != nil && (!st.bySplit() || v.fresh > 0) && st.refactor() {
-			if st.near, st.worthSplit = v, true; st.iterate() {
-				return true
-			}
 		}
 		st.near = nil // it may be far: what multiplies the terms from its means, say
 		return st.gmres()

@@ -3,10 +3,10 @@ package discrete
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"pihc/grid"
+	"pihc/internal/sparse"
 	"pihc/pde"
 )
 
@@ -31,13 +31,15 @@ type system struct {
 
 	stencils []stencils // per term of sys: within a slice; nil rows where it has none
 	order    []int      // position of each point of a slice in the matrix
+	at       []int      // place of every row in the matrix; nil of the normal equations
 	lower    int        // bandwidths
 	upper    int
-	direct   bool // by a factored matrix, else by GMRES
+	tree     *sparse.Tree // of the matrix where that takes less work than its band, or nil
+	products float64      // of a factorisation, about
+	direct   bool         // by a factored matrix, else by GMRES
 	effort   effort
 
 	circulant *circulant // of GMRES, or nil
-	splits    bool       // its preconditioner may be a split
 	costs     costs
 }
 
@@ -57,16 +59,7 @@ type effort struct {
 	dense     int     // most unknowns of systems with dense rows
 }
 
-var thorough = effort{tolerance: 1e-9, grading: 8, halvings: 10, direct: 3e9, dense: 1600}
-
-const (
-	// leastSplit is how many products a factorisation of the stages of a step at once takes where one that is split and kept takes less time.
-	leastSplit = 3e7
-	// mostWhole is how much larger factorisations of what is solved at once may be.
-	mostWhole = 4
-	// mostSplit bounds the products of one that is split.
-	mostSplit = 6e9
-)
+var thorough = effort{tolerance: 1e-9, grading: 8, halvings: 10, direct: 3e10, dense: 1600}
 
 // newSystem is for rows on the whole grid or, with the rates of terms, on slices that its first axis
 // counts.
@@ -92,28 +85,18 @@ func arranged(sys *pde.System, rates []int, e effort) (*system, error) {
 	s.normal = s.count != s.values()
 	dense, ok := s.tabulate(e.dense)
 	if ok {
-		s.arrange(!dense)
-		most := e.direct
-		if s.whole { // a few factorisations, where GMRES has little to go by
-			most *= mostWhole
+		if s.arrange(!dense); !dense {
+			s.divide()
 		}
-		work := float64(s.values()) * float64(s.lower) * float64(s.lower+s.upper)
-		ok = dense || work <= most
-		if !dense && s.slices == stages && !s.normal && work > leastSplit && s.newCirculant() == nil {
-			s.owner = s.owners(false)
-			strict := s.owner != nil
-			if !strict {
-				s.owner = s.owners(true)
-			}
-			if s.splits = s.newSplit(mostSplit) != nil; s.splits {
-				ok = false
-			} else if !strict {
-				s.owner = nil
-			}
-		}
+		ok = dense || s.products <= e.direct
 	}
 	if s.direct = ok; !ok {
 		return s, s.checkIterative()
+	}
+	if s.tree != nil { // its columns are in the order of the points
+		for p := range s.order {
+			s.order[p] = p
+		}
 	}
 	return s, nil
 }
@@ -169,18 +152,6 @@ func (s *system) tabulate(mostDense int) (dense, ok bool) {
 	return dense, true
 }
 
-// arrange orders the columns of the matrix, of sparse rows so that it has a narrow band.
-func (s *system) arrange(sparse bool) {
-	s.order = make([]int, s.points)
-	for p := range s.order {
-		s.order[p] = p
-	}
-	if sparse {
-		s.order = cuthillMcKee(s.graph())
-	}
-	s.bandwidths()
-}
-
 // ErrTooLarge says that neither way of solving fits.
 var ErrTooLarge = errors.New("too large to be solved at once")
 
@@ -188,10 +159,7 @@ func (s *system) checkIterative() error {
 	if s.normal {
 		return fmt.Errorf("%w: %d rows for %d values want least squares by a factored matrix", ErrTooLarge, s.count, s.values())
 	}
-	if s.owner == nil {
-		s.owner = s.owners(false)
-	}
-	if s.owner == nil {
+	if s.owner = s.owners(); s.owner == nil {
 		return fmt.Errorf("%w: iterations want one row for each unknown at each point, not two conditions for one and none for another at a wall; on fewer points a matrix is factored", ErrTooLarge)
 	}
 	s.circulant = s.newCirculant()
@@ -200,9 +168,8 @@ func (s *system) checkIterative() error {
 
 // owners gives every set of rows a field whose terms it has, so that each value has one row;
 // nil if there is no such choice. Fields come first whose derivative in time the set has,
-// then those of which it has the most terms. Loose, those follow of which it has none: the second of two conditions at a wall
-// of one unknown takes the place of another's, as a wall without slip does of the vorticity.
-func (s *system) owners(loose bool) []int {
+// then those of which it has the most terms.
+func (s *system) owners() []int {
 	sets := s.sys.Sets
 	owner, taken := make([]int, len(sets)), make([]bool, s.values())
 	size := s.slices * s.points
@@ -217,10 +184,10 @@ func (s *system) owners(loose bool) []int {
 		}
 		for range s.fields {
 			f := slices.Index(scored, slices.Max(scored))
-			if scored[f] < 0 || scored[f] == 0 && !loose {
+			if scored[f] <= 0 {
 				return false
 			}
-			scored[f] = -1
+			scored[f] = 0
 			own := taken[f*size : (f+1)*size]
 			if slices.ContainsFunc(sets[k].Points, func(p int32) bool { return own[p] }) {
 				continue
@@ -262,27 +229,6 @@ func denseRows(op grid.Operator, n, count int) stencils {
 	return list
 }
 
-// graph connects the points that appear in one row.
-func (s *system) graph() [][]int32 {
-	near := make([][]int32, s.points)
-	s.eachRow(func(k, i, _ int) {
-		set := s.sys.Sets[k]
-		own := set.Points[i] % int32(s.points)
-		for _, t := range set.Terms {
-			s.eachEntry(t, own, func(q int32, _ float64) {
-				if q != own {
-					near[own], near[q] = append(near[own], q), append(near[q], own)
-				}
-			})
-		}
-	})
-	for p, list := range near {
-		slices.Sort(list)
-		near[p] = slices.Compact(list)
-	}
-	return near
-}
-
 // eachRow visits the rows of all sets: row i of set k is the one of that number.
 func (s *system) eachRow(visit func(k, i, row int)) {
 	row := 0
@@ -300,42 +246,4 @@ func (s *system) eachEntry(term int, p int32, visit func(q int32, coef float64))
 	for e := list.start[p]; e < list.start[p+1]; e++ {
 		visit(list.point[e], list.coef[e])
 	}
-}
-
-// rowPositions gives every row the place of its own point, so that a square
-// matrix is near its diagonal.
-func (s *system) rowPositions() []int {
-	keys, at := make([]int, 0, s.count), make([]int, s.count)
-	s.eachRow(func(k, i, _ int) {
-		p := int(s.sys.Sets[k].Points[i])
-		keys = append(keys, s.column(0, int32(p%s.points))+p/s.points)
-	})
-	for place, row := range sortedBy(keys) {
-		at[row] = place
-	}
-	return at
-}
-
-func (s *system) bandwidths() {
-	var at []int
-	if !s.normal {
-		at = s.rowPositions()
-	}
-	s.eachRow(func(k, i, row int) {
-		set, lo, hi := s.sys.Sets[k], math.MaxInt, 0
-		own := set.Points[i] % int32(s.points)
-		for _, t := range set.Terms {
-			s.eachEntry(t, own, func(q int32, _ float64) {
-				at := s.column(s.sys.Terms[t].Of, q)
-				lo, hi = min(lo, at), max(hi, at+s.slices-1)
-			})
-		}
-		if lo <= hi {
-			if s.normal {
-				s.lower, s.upper = max(s.lower, hi-lo), max(s.upper, hi-lo)
-			} else {
-				s.lower, s.upper = max(s.lower, at[row]-lo), max(s.upper, hi-at[row])
-			}
-		}
-	})
 }
