@@ -20,7 +20,7 @@ terms: {u_xx: {axis: x, derivative: 2, order: 4}, u_yy: {axis: y, derivative: 2,
 residual: {expression: u_xx + u_yy + 64*u - 10*f}
 conditions: {a: {at: {x: low}, expression: u}, b: {at: {x: high}, expression: u}, c: {at: {y: low}, expression: u}, d: {at: {y: high}, expression: u}}
 `
-	for points, want := range map[string]string{"17": "", "65": ", refine: {x: 2, y: 2}"} {
+	for points, want := range map[string]string{"17": "", "129": ", refine: {x: 2, y: 2}"} {
 		p, err := pde.Load("a.yaml", []byte(strings.ReplaceAll(box, "POINTS", points)))
 		if err != nil {
 			t.Fatal(err)

@@ -53,7 +53,7 @@ func (s *system) setCosts() {
 		modes := float64(s.circulant.modes)
 		c.precondition, c.invert = 2*size*transform+modes*8*size*size+8*values, modes*8*size*size*size
 	}
-	if !s.direct && s.circulant == nil && s.order != nil {
+	if (!s.direct || s.tries) && s.circulant == nil && s.order != nil {
 		const neighbours = 8 // about as many blocks as a point has
 		c.precondition, c.invert = neighbours*2*size*values, neighbours*4*size*size*values
 	}
@@ -65,8 +65,8 @@ func (s *Solver) leastWork() float64 {
 	c := s.march.step.costs
 	steps := float64((len(s.march.times)-1)*s.march.parts + s.march.effort.grading - 1)
 	newton := c.rows + c.terms + c.solve
-	if !s.march.step.direct {
-		newton += 2 * (c.terms + c.precondition)
+	if !s.march.step.direct || s.march.step.tries {
+		newton += 2*(c.terms+c.precondition) - c.solve
 	}
 	return steps * 2 * newton
 }

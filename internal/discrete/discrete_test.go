@@ -693,7 +693,7 @@ initial: {distribution: random-series, series: periodic, parameters: {modes: 2, 
 	for _, c := range []struct{ old, new, want string }{
 		{"", "", "all of t is solved at once, since condition vel has term v0, which is not one of the first instant (at: wall or at: inner in the place of ghost)"},
 		{"edge: low, derivative", "edge: low, at: wall, derivative", ""},
-		{"vel: {kind: initial, at: {t: low}, expression: v0 - 2*u0}", "vel: {at: {t: high}, expression: u - 2*u0}", ""}, // as many rows as values
+		{"vel: {kind: initial, at: {t: low}, expression: v0 - 2*u0}", "vel: {at: {t: high}, expression: u - 2*u0}", "all of t is solved at once, since condition vel holds at t high"},
 		{"residual: {expression: u_tt - 0.5*u_xx}\nconditions:\n", "residual: {expression: u_tt - 0.5*u_xx, rows: {t: [0, 0]}}\nconditions:\n  last: {at: {t: high}, expression: u - 2*u0}\n", "all of t is solved at once, since condition last holds at t high"},
 	} {
 		p := load(t, strings.Replace(file, c.old, c.new, 1))

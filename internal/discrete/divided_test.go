@@ -2,6 +2,7 @@ package discrete
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -197,4 +198,103 @@ func loadFile(t testing.TB, src string) *pde.Problem {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// GMRES is tried first, and a matrix is factored once that takes less work; both ways lead to the same.
+func TestTries(t *testing.T) {
+	p := loadFile(t, strings.Replace(shaken, "{by: 0}", "{by: 2}", 1))
+	g, err := p.Grid(map[string]int{"y": 37, "x": 41})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ends [][]float64
+	for work, want := range map[float64]bool{0: true, 1e30: false} {
+		solver, err := New(p, g, []int{1, 1, 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := solver.march.step
+		if !s.tries {
+			t.Fatal("not tried")
+		}
+		s.costs.factor, s.costs.solve = work, 0
+		var factors []bool
+		end := make([]float64, g.Size())
+		if _, err := solver.march.solve(nil, nil, func(k int, w *walk) {
+			factors = append(factors, w.state.factors)
+			copy(end[k*len(w.u):], w.u)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if last := len(factors) - 1; factors[0] || factors[last] != want {
+			t.Errorf("work of %g: factored at last: %t", work, factors[last])
+		}
+		ends = append(ends, end)
+	}
+	check.Close(t, ends[0], ends[1], 1e-6, 1e-6)
+}
+
+// Factorisations of the rows of all unknowns of a square at once, divided and as a band.
+func BenchmarkDivided(b *testing.B) {
+	const one = `
+unknown: u
+time: none
+axes: {y: {range: [0, 1], points: 33, boundary: nodes}, x: {range: [0, 1], points: 33, boundary: nodes}}
+terms: {u_xx: {axis: x, derivative: 2}, u_yy: {axis: y, derivative: 2}}
+residual: {expression: u_xx + u_yy - u^2 - 1}
+conditions: {a: {at: {x: low}, expression: u}, b: {at: {x: high}, expression: u}, c: {at: {y: low}, expression: u}, d: {at: {y: high}, expression: u}}
+`
+	const three = `
+unknown: [u, v, p]
+time: none
+axes: {y: {range: [0, 1], points: 33, boundary: nodes}, x: {range: [0, 1], points: 33, boundary: periodic}}
+terms:
+  u_xx: {of: u, axis: x, derivative: 2}
+  u_yy: {of: u, axis: y, derivative: 2}
+  v_xx: {of: v, axis: x, derivative: 2}
+  v_yy: {of: v, axis: y, derivative: 2}
+  p_xx: {of: p, axis: x, derivative: 2}
+  p_yy: {of: p, axis: y, derivative: 2}
+residual: {one: {expression: u_xx + u_yy - v - 1}, two: {expression: v_xx + v_yy - p}, three: {expression: p_xx + p_yy - u^2}}
+conditions:
+  a: {at: {y: low}, expression: u}
+  b: {at: {y: high}, expression: u}
+  c: {at: {y: low}, expression: v}
+  d: {at: {y: high}, expression: v}
+  e: {at: {y: low}, expression: p}
+  f: {at: {y: high}, expression: p}
+`
+	for _, c := range []struct {
+		src    string
+		points int
+	}{{one, 33}, {one, 65}, {one, 129}, {one, 257}, {three, 33}, {three, 65}, {three, 129}} {
+		p := loadFile(b, c.src)
+		g, err := p.Grid(map[string]int{"x": c.points, "y": c.points})
+		if err != nil {
+			b.Fatal(err)
+		}
+		sys, err := p.Discretize(g)
+		if err != nil {
+			b.Fatal(err)
+		}
+		s, err := newSystem(sys, nil, thorough)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, way := range []string{"divided", "band"} {
+			if way == "band" {
+				s.tree = nil
+				s.arrange(true)
+			}
+			st := s.newState(nil)
+			st.evaluate(make([]float64, s.values()))
+			b.Run(fmt.Sprintf("%dx%d/%d/%s", c.points, c.points, s.fields, way), func(b *testing.B) {
+				for b.Loop() {
+					if !st.factor() {
+						b.Fatal("no factor")
+					}
+				}
+			})
+		}
+	}
 }

@@ -12,4 +12,7 @@
 // u_t in any way. Refinements march problems on periodic axes that are linear but for a
 // part of low order by ETDRK4 instead where that takes less work. Otherwise all values of the grid are solved for at once, by
 // Gauss-Newton steps. Rows may outnumber unknowns in both; least squares then.
+//
+// Steps of Newton's method are by a factored matrix: a band, or of several axes one that is divided (package sparse). In time, where a factorisation
+// takes much work, they are tried by GMRES first.
 package discrete

@@ -11,6 +11,7 @@ import (
 type incomplete struct {
 	size   int       // of a block: fields times slices
 	order  []int     // place of each point
+	column []int     // likewise, by its place among the columns of the system
 	start  []int     // per place: of its blocks
 	places []int     // per block: its column, ascending
 	middle []int     // per place: its block on the diagonal
@@ -27,17 +28,20 @@ func (s *system) newIncomplete() *incomplete {
 	if s.order == nil {
 		return nil
 	}
-	v := &incomplete{size: s.fields * s.slices, order: s.order, x: make([]float64, s.values())}
 	near := s.graph()
+	v := &incomplete{size: s.fields * s.slices, order: cuthillMcKee(near), column: make([]int, s.points), x: make([]float64, s.values())}
 	points := make([]int, s.points)
-	for p, place := range s.order {
+	for p, place := range v.order {
 		points[place] = p
+	}
+	for p, at := range s.order {
+		v.column[at] = v.order[p]
 	}
 	for place, p := range points {
 		v.start = append(v.start, len(v.places))
 		row := []int{place}
 		for _, q := range near[p] {
-			row = append(row, s.order[q])
+			row = append(row, v.order[q])
 		}
 		slices.Sort(row)
 		v.middle = append(v.middle, len(v.places)+slices.Index(row, place))
@@ -67,7 +71,7 @@ func (v *incomplete) factor(st *state) bool {
 		place, row := v.order[point%st.points], st.owner[k]*st.slices+point/st.points
 		own := v.places[v.start[place]:v.start[place+1]]
 		st.jacobian(k, i, func(q int, value float64) {
-			b, _ := slices.BinarySearch(own, q/n)
+			b, _ := slices.BinarySearch(own, v.column[q/n])
 			v.block(v.start[place] + b)[row*n+q%n] += value
 		})
 	})

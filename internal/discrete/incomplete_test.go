@@ -41,12 +41,11 @@ conditions:
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := newSystem(sys, nil, effort{tolerance: 1e-9, direct: 1})
+	s, err := newSystem(sys, make([]int, len(sys.Terms)), effort{tolerance: 1e-9, direct: 1}) // y as if it were time
 	if err != nil || s.direct {
 		t.Fatal(err, "want GMRES")
 	}
 	random := check.Rand(1)
-	s.whole = false // as a step in time
 	st := s.newState(nil)
 	st.evaluate(check.Normal(random, make([]float64, s.values())))
 	st.invert()

@@ -10,30 +10,30 @@ import (
 // dividedWork is how much longer a product of a dissected matrix takes than one of a band.
 const dividedWork = 2
 
-// arrange orders the columns of the matrix: of differences so that it has a narrow band.
-func (s *system) arrange(differences bool) {
+// arrange orders the columns of the matrix: of differences so that it has a narrow band, by their graph, which it returns.
+func (s *system) arrange(differences bool) (near [][]int32) {
 	s.order = make([]int, s.points)
 	for p := range s.order {
 		s.order[p] = p
 	}
 	if differences {
-		s.order = cuthillMcKee(s.graph())
+		near = s.graph()
+		s.order = cuthillMcKee(near)
 	}
 	s.bandwidths()
+	return near
 }
 
-// divide arranges a matrix of differences along several axes by a tree, where that takes less work.
-func (s *system) divide() {
+// divide arranges a matrix of differences along several axes by a tree, where that takes less work; near is the graph of its rows.
+func (s *system) divide(near [][]int32) {
 	shape := s.shape()
 	if len(shape) < 2 {
 		return
 	}
-	var near [][]int32
 	var at []int
 	if s.normal {
 		near = s.normalGraph()
 	} else {
-		near = s.graph()
 		at = s.homes(near)
 	}
 	tree := sparse.Dissect(near, shape, s.fields*s.slices)

@@ -73,7 +73,7 @@ func (r *Refinement) Missed(x *Refined, samples [][]float64) []pde.Unresolved {
 func NewRefinement(p *pde.Problem, g *grid.Grid, tolerance float64) *Refinement {
 	r := &Refinement{problem: p, grid: g, tolerance: tolerance, marches: Marches(p), effort: thorough, most: mostRefinedWork, solvers: map[level]*Solver{}}
 	r.effort.tolerance = min(max(tolerance*1e-3, thorough.tolerance), 1e-6) // steps add up what each leaves
-	r.effort.direct, r.effort.halvings = 2e10, 20
+	r.effort.halvings = 20
 	if r.marches && !slices.ContainsFunc(g.Axes[1:], func(a grid.Axis) bool { return a.Boundary != grid.Periodic }) {
 		r.effort.dense = 200 // a circulant preconditioner is at hand
 	}

@@ -45,11 +45,11 @@ func New(p *pde.Problem, g *grid.Grid, refine []int) (*Solver, error) {
 
 // NewRough is New for solutions of four digits, to compare with what has fewer: several times faster.
 func NewRough(p *pde.Problem, g *grid.Grid, refine []int) (*Solver, error) {
-	rough := effort{tolerance: 1e-4, grading: 4, halvings: 3, direct: thorough.direct, dense: thorough.dense}
+	few := rough
 	if len(g.Axes) >= 3 && Marches(p) { // GMRES needs few iterations for short steps
-		rough.direct, rough.dense = 1e7, 200
+		few.dense = 200
 	}
-	return newSolver(p, g, refine, rough)
+	return newSolver(p, g, refine, few)
 }
 
 func newSolver(p *pde.Problem, g *grid.Grid, refine []int, e effort) (*Solver, error) {

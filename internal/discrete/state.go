@@ -29,6 +29,8 @@ type state struct {
 	instants []float64 // of the slices
 	source   *source   // added to the rows, or nil
 
+	factors    bool // steps are by a factored matrix, else by GMRES
+	dear       bool // the last by GMRES took more work
 	lu         matrix
 	inverse    *inverse       // memory of a preconditioner
 	incomplete *incomplete    // likewise
@@ -51,7 +53,7 @@ type matrix interface {
 
 // newState prepares a solve for the inputs of a sample.
 func (s *system) newState(sample []float64) *state {
-	st := &state{system: s, gatherer: s.sys.NewGatherer(nil), res: make([]float64, s.count), step: make([]float64, s.values()), out: make([][][]float64, len(s.sys.Sets))}
+	st := &state{system: s, factors: s.direct && !s.tries, gatherer: s.sys.NewGatherer(nil), res: make([]float64, s.count), step: make([]float64, s.values()), out: make([][][]float64, len(s.sys.Sets))}
 	for _, set := range s.sys.Sets {
 		rows := s.sys.NewRowValues(set, set.Points)
 		rows.SetInputs(sample)
@@ -206,12 +208,21 @@ func (st *state) addNormal(add func(i, j int, v float64)) {
 	})
 }
 
+// served is how many steps of Newton's method a factored matrix serves, times how much less time its products take than those of GMRES.
+const served = 16
+
 // solve sets step to the Gauss-Newton step of the last evaluation, by the matrix
 // factored or by GMRES.
 func (st *state) solve() bool {
-	if !st.direct {
+	if !st.factors {
+		before := st.work
 		if st.near != nil && st.gmres() && finite(st.step) {
+			st.dear = st.tries && st.work-before > st.costs.solve+st.costs.factor/served
 			return true
+		}
+		if st.tries {
+			st.factors = true
+			return st.factor() && st.solve()
 		}
 		st.near = nil // it may be far: what multiplies the terms from its means, say
 		return st.gmres()
@@ -254,10 +265,11 @@ func (st *state) fromColumns(x []float64) {
 // one call to the next unless fresh is asked for.
 func (st *state) newton(u []float64, fresh bool) bool {
 	first := slices.Clone(u)
+	st.factors = st.factors || st.dear
 	if st.descend(u, fresh) {
 		return true
 	}
-	if !st.direct || st.normal {
+	if !st.factors || st.normal {
 		return false
 	}
 	copy(u, first)
@@ -277,11 +289,11 @@ func (st *state) descend(u []float64, fresh bool) bool {
 	if math.IsNaN(cost) || math.IsInf(cost, 0) || st.spent() {
 		return false
 	}
-	if !st.direct {
+	if !st.factors {
 		st.invert()
 	}
-	stale := st.direct && st.lu != nil && !fresh
-	if st.direct && !stale && !st.factor() {
+	stale := st.factors && st.lu != nil && !fresh
+	if st.factors && !stale && !st.factor() {
 		return false
 	}
 	last := math.Inf(1)
@@ -315,12 +327,12 @@ func (st *state) descend(u []float64, fresh bool) bool {
 		}
 		slow := poor || scale < 1 || size > 0.05*last
 		last = size
-		if st.direct && slow {
+		if st.factors && slow {
 			if !st.factor() {
 				return false
 			}
 		}
-		stale = st.direct && !slow
+		stale = st.factors && !slow
 	}
 	return st.negligible()
 }
@@ -364,7 +376,7 @@ func (st *state) spent() bool { return st.most > 0 && st.work > st.most }
 // step is a small part of it, and what Newton's method leaves of its square.
 func (st *state) enough(size, norm float64) bool {
 	tolerance := st.effort.tolerance
-	if !st.direct && st.near != nil && norm > 0 {
+	if !st.factors && st.near != nil && norm > 0 {
 		tolerance /= max(gmresTolerance*10, size/norm)
 	}
 	return size <= tolerance*norm

@@ -37,6 +37,7 @@ type system struct {
 	tree     *sparse.Tree // of the matrix where that takes less work than its band, or nil
 	products float64      // of a factorisation, about
 	direct   bool         // by a factored matrix, else by GMRES
+	tries    bool         // by GMRES, as long as that takes less work than a factored matrix
 	effort   effort
 
 	circulant *circulant // of GMRES, or nil
@@ -60,6 +61,11 @@ type effort struct {
 }
 
 var thorough = effort{tolerance: 1e-9, grading: 8, halvings: 10, direct: 3e10, dense: 1600}
+
+var rough = effort{tolerance: 1e-4, grading: 4, halvings: 3, direct: thorough.direct, dense: thorough.dense}
+
+// leastTried is the work of a factorisation of all stages of a step from which GMRES is tried first.
+const leastTried = 3e7
 
 // newSystem is for rows on the whole grid or, with the rates of terms, on slices that its first axis
 // counts.
@@ -85,14 +91,18 @@ func arranged(sys *pde.System, rates []int, e effort) (*system, error) {
 	s.normal = s.count != s.values()
 	dense, ok := s.tabulate(e.dense)
 	if ok {
-		if s.arrange(!dense); !dense {
-			s.divide()
+		if near := s.arrange(!dense); !dense {
+			s.divide(near)
 		}
 		ok = dense || s.products <= e.direct
 	}
 	if s.direct = ok; !ok {
+		if s.whole && s.order != nil {
+			return nil, fmt.Errorf("%w: a factorisation takes %.0e products, of at most %.0e", ErrTooLarge, s.products, e.direct) // GMRES without a preconditioner has little hope
+		}
 		return s, s.checkIterative()
 	}
+	s.tries = !dense && s.slices == stages && !s.normal && s.products > leastTried && s.checkIterative() == nil
 	if s.tree != nil { // its columns are in the order of the points
 		for p := range s.order {
 			s.order[p] = p

@@ -72,7 +72,7 @@ func (s *slopes) tangent(du []float64, j int, known [orders][]float64) bool {
 	st.known = known
 	defer func() { st.known = kept }()
 	enough := 1e-9
-	if !st.direct {
+	if !st.factors {
 		enough = 1e-7
 	}
 	first, last, fresh := 0.0, math.Inf(1), false
@@ -85,7 +85,7 @@ func (s *slopes) tangent(du []float64, j int, known [orders][]float64) bool {
 		if size <= enough*first*1e-2 {
 			return true
 		}
-		if k > 0 && st.direct && !fresh && size > 0.1*last { // the matrix is that of another point
+		if k > 0 && st.factors && !fresh && size > 0.1*last { // the matrix is that of another point
 			if fresh = true; !st.factor() {
 				return false
 			}

@@ -34,13 +34,12 @@ residual: {expression: v_xx - 10*v^2/S + 30*S*f, rows: {x: [1, 1]}}
 conditions: {a: {at: {x: low}, expression: v}, b: {at: {x: high}, expression: v - S}}
 `, 1, 1.5},
 		"potential": {`unknown: [u, v]
-time: none
-axes: {x: {range: [0, 1], points: 41, boundary: nodes}, y: {range: [0, 1], points: 40, boundary: periodic}}
+axes: {t: {range: [0, 0.1], points: 3, boundary: nodes}, x: {range: [0, 1], points: 21, boundary: nodes}, y: {range: [0, 1], points: 20, boundary: periodic}}
 constants: {S: UNIT}
 inputs: {f: {distribution: uniform, low: 1, high: 2}}
-terms: {u_xx: {of: u, axis: x, derivative: 2}, u_yy: {of: u, axis: y, derivative: 2}, v_xx: {of: v, axis: x, derivative: 2}, v_yy: {of: v, axis: y, derivative: 2}}
-residual: {one: {expression: "u_xx + u_yy - u*v/S + f*sin(2*pi*y)", rows: {x: [1, 1]}}, other: {expression: v_xx + v_yy + S*u^2 - 1*S, rows: {x: [1, 1]}}}
-conditions: {a: {at: {x: low}, expression: u}, b: {at: {x: high}, expression: u - 1}, c: {at: {x: low}, expression: v}, d: {at: {x: high}, expression: v}}
+terms: {v_t: {of: v, axis: t, derivative: 1}, u_xx: {of: u, axis: x, derivative: 2}, u_yy: {of: u, axis: y, derivative: 2}, v_xx: {of: v, axis: x, derivative: 2}, v_yy: {of: v, axis: y, derivative: 2}}
+residual: {one: {expression: "u_xx + u_yy - u*v/S + f*sin(2*pi*y)", rows: {x: [1, 1]}}, other: {expression: v_t - v_xx - v_yy - S*u^2 + 1*S, rows: {x: [1, 1]}}}
+conditions: {start: {kind: initial, at: {t: low}, expression: v}, a: {at: {x: low}, expression: u}, b: {at: {x: high}, expression: u - 1}, c: {at: {x: low}, expression: v}, d: {at: {x: high}, expression: v}}
 `, 2, 1.5},
 	} {
 		var plain []float64

@@ -143,38 +143,3 @@ func TestWork(t *testing.T) {
 		t.Logf("%d: %.3g products, %.3g n³, %.3g numbers", n, work, work/cube, numbers)
 	}
 }
-
-func BenchmarkFactor(b *testing.B) {
-	for _, n := range []int{64, 128, 256} {
-		for _, unknowns := range []int{1, 3} {
-			b.Run(fmt.Sprintf("%d/%d", n, unknowns), func(b *testing.B) {
-				shape := []int{n, n}
-				near := stencil(shape, 1, false)
-				t := Dissect(near, shape, unknowns)
-				m := New(t, unknowns)
-				for b.Loop() {
-					m.Clear()
-					for p, list := range near {
-						for i := range unknowns {
-							for j := range unknowns {
-								v := 5.0
-								if i != j {
-									v = 1
-								}
-								m.Add(p*unknowns+i, p*unknowns+j, v)
-								for _, q := range list {
-									m.Add(p*unknowns+i, int(q)*unknowns+j, -1/float64(unknowns))
-								}
-							}
-						}
-					}
-					if !m.Factor() {
-						b.Fatal("no factor")
-					}
-				}
-				work, _ := t.Work(unknowns)
-				b.ReportMetric(work*float64(b.N)/b.Elapsed().Seconds()/1e9, "Gproducts/s")
-			})
-		}
-	}
-}
