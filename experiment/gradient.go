@@ -117,7 +117,7 @@ func doubt(e engine.Engine[float64], batch engine.Batch, g gradientCheck) (strin
 	case unsettled > settled:
 		return fmt.Sprintf("solves end where their cost is not stationary, with %.2g of its largest gradient", unsettled), nil
 	case g.rough >= g.worst/10:
-		return fmt.Sprintf("differences of several steps disagree by %.2g", g.rough), nil
+		return fmt.Sprintf("differences of several steps disagree by %.2g, or are rounding of the loss", g.rough), nil
 	}
 	return "", nil
 }
@@ -191,7 +191,8 @@ func checkBatch(e engine.Engine[float64]) (engine.Batch, float64, error) {
 }
 
 // roughness is the worst disagreement between differences of the loss with
-// several steps, in a few random directions.
+// several steps, in a few random directions, or what rounding of the loss makes of them, where that is much: parameters that hardly change
+// rows whose values are far from 1 do not change their squares.
 func roughness(e engine.Engine[float64], batch engine.Batch) (worst float64, err error) {
 	info := e.Info()
 	params := info.CheckParams()
@@ -210,11 +211,15 @@ func roughness(e engine.Engine[float64], batch engine.Batch) (worst float64, err
 			dir[i] = rng.NormFloat64()
 		}
 		var slopes []float64
+		loss := math.Abs(at(0))
 		for _, h := range []float64{3e-4, 1e-4, 3e-5} {
 			slopes = append(slopes, (8*(at(h)-at(-h))-(at(2*h)-at(-2*h)))/(12*h))
 		}
 		spread := slices.Max(slopes) - slices.Min(slopes)
 		worst = math.Max(worst, spread/(math.Abs(slopes[1])+1e-300))
+		if rounding := 1e-15 * loss / (3e-5*math.Abs(slopes[1]) + 1e-300); rounding > gradientLimit/10 {
+			worst = math.Max(worst, math.Min(rounding, 1))
+		}
 	}
 	return worst, err
 }

@@ -271,7 +271,7 @@ func (l *loader) input(p *Problem, name string, f fileSampler, space []DomainAxi
 	}
 	for _, a := range f.Axes {
 		if names := axisNames(space); !slices.Contains(names, a) {
-			bad("axes: %q is no axis of space", a).WithHint("those are %s", strings.Join(names, ", "))
+			bad("axes: %q is no axis of space", a).WithHint("those are %s; a signal in time is a formula with drawn numbers, as a*sin(t)", strings.Join(names, ", "))
 		}
 	}
 	in := Input{Name: name, Axes: axisNames(axes), Sampler: l.sampler(axes, f, what), Nearest: f.Interpolation == "nearest"}

@@ -389,8 +389,8 @@ func (l *loader) distinct(p *Problem) {
 		}
 		if old, ok := seen[name]; ok {
 			err := at.Errorf("%s %s has the name of %s", what, name, old)
-			if what == "input" && old == initialCondition {
-				err = err.WithHint("the key initial says how it is drawn (a number: distribution: uniform-constant); or choose another name")
+			if old == initialCondition {
+				err = err.WithHint("that is what unknown %s begins with, as the key initial draws it (a number: distribution: uniform-constant); choose another name", strings.TrimSuffix(name, "0"))
 			}
 			l.report(err)
 			return
