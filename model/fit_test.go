@@ -377,6 +377,44 @@ initial: {distribution: mixture, of: [{distribution: random-series, series: sine
 	}
 }
 
+// What walls ask of an unknown without a derivative in time and a beginning, as of a pressure, is no jump: but of one with either it is.
+func TestMisfitOfPressure(t *testing.T) {
+	const file = `name: flow
+unknown: [c, h]
+axes:
+  t: {range: [0, 1], points: 9, boundary: nodes}
+  x: {range: [0, 1], points: 17, boundary: nodes}
+terms: {c_t: {of: c, axis: t, derivative: 1}, c_x: {of: c, axis: x, derivative: 1}, h_x: {of: h, axis: x, derivative: 1}, h_xx: {of: h, axis: x, derivative: 2}, h_t: {of: h, axis: t, derivative: 1}}
+residual: {tracer: {expression: c_t - h_x*c_x}, water: {expression: "h_xx - STORE*h_t"}}
+conditions:
+  start: {at: {t: low}, expression: c - exp(-50*(x - 0.5)^2)}
+  in: {at: {x: low}, expression: h - 2}
+  out: {at: {x: high}, expression: h}
+BEGIN`
+	for _, c := range []struct {
+		store, begin string
+		compatible   bool
+	}{
+		{"0", "", true},
+		{"1", "", false},
+		{"1", "  rest: {at: {t: low}, expression: h}\n", false},
+		{"0", "  rest: {at: {t: low}, expression: h}\n", false},
+	} {
+		src := strings.NewReplacer("BEGIN", c.begin, "STORE*h_t", c.store+"*h_t").Replace(file)
+		if c.store == "0" {
+			src = strings.Replace(src, " - 0*h_t", "", 1)
+		}
+		p, err := pde.Load("flow.yaml", []byte(src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		misfit, _, err := Misfit(p)
+		if err != nil || (misfit <= 0.01) != c.compatible {
+			t.Errorf("stored %s, %q: misfit %v, %v", c.store, c.begin, misfit, err)
+		}
+	}
+}
+
 // Where the origin of an unknown lies makes no difference: a temperature in kelvin has the size, the weights and the features of one in degrees, and a centre.
 func TestFitCentered(t *testing.T) {
 	const text = `name: reaction

@@ -87,7 +87,7 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 		out := values.Eval(1, steady, u0)
 		unit, of := dataset.UnitOf(sys, set, out[1:])
 		rms := dataset.RootMeanSquare(out[0])
-		if set.Kind != pde.ResidualRows && !dataset.AtFirstAxis(p, set.Name) {
+		if set.Kind != pde.ResidualRows && !dataset.AtFirstAxis(p, set.Name) && !ofNoBeginning(p, set.Name) {
 			misfit := rms
 			for _, part := range parts {
 				p.Persist(held, part, sys.Grid)
@@ -117,6 +117,22 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 	}
 	f.respond(sys, u0)
 	return f, nil
+}
+
+// ofNoBeginning reports whether a condition is one of unknowns alone that no equation has a derivative of in time, and no condition a beginning: as a
+// pressure, they are at every time what others and the walls make of them, and jump to nothing.
+func ofNoBeginning(p *pde.Problem, name string) bool {
+	i := slices.IndexFunc(p.Conditions, func(c pde.Rows) bool { return c.Name == name })
+	if p.Steady || i < 0 {
+		return false
+	}
+	for c, order := range discrete.TimeOrders(p) {
+		begins := order > 0 || slices.ContainsFunc(p.Conditions, func(r pde.Rows) bool { return dataset.AtFirstAxis(p, r.Name) && p.Concerns(r, c) })
+		if begins && p.Concerns(p.Conditions[i], c) {
+			return false
+		}
+	}
+	return true
 }
 
 // respond sets the units of several residuals by what their rows make of fields, relative to the scales, where these are solutions of the linear part of the rows.
