@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"regexp"
 	"strings"
 
 	"pihc/data"
@@ -65,6 +66,9 @@ type CheckOptions struct {
 	Grid map[string]int // points by axis for the floor; nil: the spec's, at most 256 along each axis of space
 }
 
+// operand is what operators are applied to, as they are written.
+var operand = regexp.MustCompile(`\bu(_|\b)`)
+
 // Check examines the problem, compares the gradient of each method with central differences, and measures what the
 // discretisation costs. The error says what is wrong with the problem; what was found until then is returned with it.
 func (x *Experiment) Check(ctx context.Context, o CheckOptions) (*Checked, error) {
@@ -86,10 +90,7 @@ func (x *Experiment) Check(ctx context.Context, o CheckOptions) (*Checked, error
 	}
 	out := &Checked{Problem: p.Name, Description: p.Describe()}
 	for _, t := range sys.Terms {
-		text := t.Operator.String()
-		if len(p.Unknowns) > 1 {
-			text += ", of " + p.Unknowns[t.Of].Name
-		}
+		text := operand.ReplaceAllString(t.Operator.String(), p.Unknowns[t.Of].Name+"$1")
 		out.Terms = append(out.Terms, CheckedTerm{t.Name, text})
 	}
 	o.say("check: looking at the rows")
