@@ -269,6 +269,11 @@ func (st *state) newton(u []float64, fresh bool) bool {
 	if st.descend(u, fresh) {
 		return true
 	}
+	if !st.factors && st.tries {
+		copy(u, first)
+		st.factors = true
+		return st.newton(u, true)
+	}
 	if !st.factors || st.normal {
 		return false
 	}
