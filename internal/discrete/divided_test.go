@@ -234,6 +234,37 @@ func TestTries(t *testing.T) {
 	check.Close(t, ends[0], ends[1], 1e-6, 1e-6)
 }
 
+// What GMRES has no preconditioner for is solved by a matrix, however much work that takes.
+func TestTriesWithoutPreconditioner(t *testing.T) {
+	p := loadFile(t, strings.Replace(fingers, "{by: 0}", "{by: 2}", 1))
+	g, err := p.Grid(map[string]int{"z": 25, "x": 27})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ends [][]float64
+	for _, none := range []bool{false, true} {
+		solver, err := New(p, g, []int{1, 1, 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := solver.march.step
+		if !s.tries {
+			t.Fatal("not tried")
+		}
+		s.costs.factor, s.whole = 1e30, none // of what is solved at once no incomplete factorisation is made
+		var factors bool
+		var end []float64
+		if _, err := solver.march.solve(make([]float64, p.InputSize(g)), nil, func(_ int, w *walk) { factors, end = w.state.factors, slices.Clone(w.u) }); err != nil {
+			t.Fatal(err)
+		}
+		if factors != none {
+			t.Errorf("no preconditioner %t: factored %t", none, factors)
+		}
+		ends = append(ends, end)
+	}
+	check.Close(t, ends[1], ends[0], 1e-6, 1e-6)
+}
+
 // Factorisations of the rows of all unknowns of a square at once, divided and as a band.
 func BenchmarkDivided(b *testing.B) {
 	const one = `

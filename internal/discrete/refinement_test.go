@@ -140,3 +140,35 @@ initial: {A: {distribution: uniform-constant, low: 0.9, high: 1.1}}
 		}
 	}
 }
+
+// References of two unknowns on many points are on twice these along each axis, not on four times.
+func TestRefinementsOfLarge(t *testing.T) {
+	p := loadFile(t, `
+unknown: [u, v]
+time: none
+axes: {y: {range: [0, 1], points: 17, boundary: nodes}, x: {range: [0, 2], points: 24, boundary: periodic}}
+inputs: {f: {distribution: uniform, low: 1, high: 2}}
+terms:
+  u_xx: {of: u, axis: x, derivative: 2}
+  u_yy: {of: u, axis: y, derivative: 2}
+  v_xx: {of: v, axis: x, derivative: 2}
+  v_yy: {of: v, axis: y, derivative: 2}
+residual: {p: {expression: u_xx + u_yy + v - f}, q: {expression: v_xx + v_yy - u}}
+conditions:
+  a: {at: {y: low}, expression: u}
+  b: {at: {y: high}, expression: u}
+  c: {at: {y: low}, expression: v}
+  d: {at: {y: high}, expression: v}
+`)
+	for _, c := range []struct{ y, x, want int }{{17, 24, 4}, {129, 192, 2}} {
+		g, err := p.Grid(map[string]int{"y": c.y, "x": c.x})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fine, _ := Refinements(p, g)
+		solver, err := New(p, g, fine)
+		if err != nil || fine[0] != c.want || fine[1] != c.want || !solver.whole.direct {
+			t.Errorf("%d x %d: refined by %v, want %d; %v", c.y, c.x, fine, c.want, err)
+		}
+	}
+}

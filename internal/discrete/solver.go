@@ -45,11 +45,11 @@ func New(p *pde.Problem, g *grid.Grid, refine []int) (*Solver, error) {
 
 // NewRough is New for solutions of four digits, to compare with what has fewer: several times faster.
 func NewRough(p *pde.Problem, g *grid.Grid, refine []int) (*Solver, error) {
-	few := rough
+	e := rough
 	if len(g.Axes) >= 3 && Marches(p) { // GMRES needs few iterations for short steps
-		few.dense = 200
+		e.dense = 200
 	}
-	return newSolver(p, g, refine, few)
+	return newSolver(p, g, refine, e)
 }
 
 func newSolver(p *pde.Problem, g *grid.Grid, refine []int, e effort) (*Solver, error) {

@@ -35,7 +35,7 @@ type system struct {
 	lower    int        // bandwidths
 	upper    int
 	tree     *sparse.Tree // of the matrix where that takes less work than its band, or nil
-	products float64      // of a factorisation, about
+	products float64      // work of a factorisation, in products of a band's
 	direct   bool         // by a factored matrix, else by GMRES
 	tries    bool         // by GMRES, as long as that takes less work than a factored matrix
 	effort   effort
@@ -98,7 +98,7 @@ func arranged(sys *pde.System, rates []int, e effort) (*system, error) {
 	}
 	if s.direct = ok; !ok {
 		if s.whole && s.order != nil {
-			return nil, fmt.Errorf("%w: a factorisation takes %.0e products, of at most %.0e", ErrTooLarge, s.products, e.direct) // GMRES without a preconditioner has little hope
+			return nil, fmt.Errorf("%w: a factorisation takes about %.0e products, of at most %.0e; on fewer points it takes less", ErrTooLarge, s.products, e.direct) // GMRES without a preconditioner has little hope
 		}
 		return s, s.checkIterative()
 	}

@@ -2,6 +2,7 @@ package sparse
 
 import (
 	"math"
+	"slices"
 
 	"pihc/internal/kernel"
 )
@@ -129,7 +130,7 @@ func (m *Matrix) assemble(k int) (size, own int) {
 	for i := range size {
 		m.rowAt[f.rows[i]], m.columnAt[f.columns[i]] = int32(i), int32(i)
 	}
-	m.dense = grown(m.dense, size*size)
+	m.dense = slices.Grow(m.dense[:0], size*size)[:size*size]
 	clear(m.dense)
 	for _, e := range m.entries[k] {
 		m.dense[int(m.rowAt[e.row])*size+int(m.columnAt[e.column])] += e.value * m.rows[e.row] * m.columns[e.column]
@@ -158,7 +159,7 @@ const (
 // eliminate factors dense as far as the first own rows and columns have pivots, moves these to the front, and returns their number.
 func (m *Matrix) eliminate(f *front, size, own int) int {
 	a := m.dense
-	m.panel = grown(m.panel, block*size)
+	m.panel = slices.Grow(m.panel[:0], block*size)[:block*size]
 	first, end, tried := 0, own, -1 // columns from end on have no pivot now; tried is first when all had been tried
 	for first < own {
 		if first == end {
@@ -244,9 +245,8 @@ func (m *Matrix) eliminate(f *front, size, own int) int {
 func (f *front) keep(dense []float64, size, pivots int) {
 	f.pivots = pivots
 	rest := size - pivots
-	f.upper, f.lower = grown(f.upper, pivots*size), grown(f.lower, rest*pivots)
-	copy(f.upper, dense[:pivots*size])
-	f.rest = grown(f.rest, rest*rest)
+	f.upper, f.lower = append(f.upper[:0], dense[:pivots*size]...), slices.Grow(f.lower[:0], rest*pivots)[:rest*pivots]
+	f.rest = make([]float64, rest*rest)
 	for i := range rest {
 		row := dense[(pivots+i)*size:][:size]
 		copy(f.lower[i*pivots:][:pivots], row)
@@ -296,12 +296,4 @@ func swap(a, b []float64) {
 	for i, v := range a {
 		a[i], b[i] = b[i], v
 	}
-}
-
-// grown is a slice of that length, with a's memory where it is large enough.
-func grown(a []float64, n int) []float64 {
-	if cap(a) < n {
-		return make([]float64, n)
-	}
-	return a[:n]
 }
