@@ -4,10 +4,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"pihc/compute"
 	"pihc/grid"
 	"pihc/internal/dataset"
+	"pihc/internal/discrete"
+	"pihc/internal/words"
+	"pihc/model"
 	"pihc/pde"
 )
 
@@ -20,6 +24,9 @@ type RepeatOptions struct {
 	// share of the points; there may be repeatPatience + 1 on every finer grid in any case.
 	Limit    int
 	Together int // samples that are held in memory at a time
+	// Newton adds a step of Newton's method (NewCorrector) to the functions of every pass but the first of all, in the place of the oldest correction. The spec
+	// has room for one (model.Spec.Directions).
+	Newton bool
 }
 
 // A residual has stopped falling when the lowest of the last repeatPatience passes is
@@ -27,6 +34,14 @@ type RepeatOptions struct {
 const (
 	repeatPatience = 4
 	repeatFall     = 0.02
+)
+
+// Steps of Newton's method converge or do not: below newtonNear a residual has stopped falling already when its square has not halved in newtonPatience passes, and below
+// newtonSolved what is left is rounding.
+const (
+	newtonPatience = 2
+	newtonNear     = 1e-2
+	newtonSolved   = 1e-5
 )
 
 // Repeat returns an engine like e, of a spec with three passes or more, whose Predict
@@ -50,7 +65,13 @@ func Repeat[T compute.Float](e Engine[T], o RepeatOptions, coarse ...Engine[T]) 
 		if err != nil {
 			return nil, err
 		}
-		r.levels = append(r.levels, &level[T]{engine: on, system: sys})
+		l := &level[T]{engine: on, system: sys}
+		if o.Newton {
+			if l.newton, err = NewCorrector(info.Spec, info.Problem, info.Grid); err != nil {
+				return nil, err
+			}
+		}
+		r.levels = append(r.levels, l)
 	}
 	return r, nil
 }
@@ -124,17 +145,20 @@ func (e *repeated[T]) Predict(params []T, batch Batch, each func(i int, p *Predi
 func (e *repeated[T]) run(params []T, batch Batch, l *level[T], first int) error {
 	for {
 		next := Batch{Done: batch.Done}
+		if l.newton != nil {
+			l.correct(batch)
+		}
 		var at []int
 		for i := range batch.Inputs {
 			s := &l.samples[i]
 			pass := min(s.below+s.count+1, 2) // the second stands for all that have a pass before and one after
-			if s.done || s.count >= s.most-1 || len(at) > 0 && pass != next.Pass {
+			if s.ends() || len(at) > 0 && pass != next.Pass {
 				continue
 			}
 			at, next.Pass = append(at, i), pass
 			next.Inputs, next.Seeds = append(next.Inputs, batch.Inputs[i]), append(next.Seeds, batch.Seeds[i])
 			if pass > 1 {
-				next.Previous, next.Directions = append(next.Previous, s.Field), append(next.Directions, s.Directions)
+				next.Previous, next.Directions = append(next.Previous, s.Field), append(next.Directions, s.directions())
 			}
 		}
 		if len(at) == 0 {
@@ -143,7 +167,11 @@ func (e *repeated[T]) run(params []T, batch Batch, l *level[T], first int) error
 		if err := l.engine.Predict(params, next, func(i int, p *Prediction) error {
 			s := &l.samples[at[i]]
 			s.take(p)
-			s.done = s.done || e.residual(s.lowest, l.still[first+at[i]]) <= e.options.Tolerance
+			residual := e.residual(s.lowest, l.still[first+at[i]])
+			s.done = s.done || residual <= e.options.Tolerance
+			if l.newton != nil {
+				l.look(s, p.Loss, l.still[first+at[i]], residual)
+			}
 			return nil
 		}); err != nil {
 			return err
@@ -151,10 +179,32 @@ func (e *repeated[T]) run(params []T, batch Batch, l *level[T], first int) error
 	}
 }
 
+// mostCorrected bounds the products of a step of Newton's method: a third of a second or so.
+const mostCorrected = 1e9
+
+// NewCorrector returns what finds steps of Newton's method for the rows of a spec on a grid, as its solves weigh them. A spec that is divided into segments has
+// those of one (model.Spec.SegmentOn).
+func NewCorrector(s *model.Spec, p *pde.Problem, g *grid.Grid) (*discrete.Corrector, error) {
+	options, err := s.Options(p)
+	if err != nil {
+		return nil, err
+	}
+	sys, err := p.Discretize(g)
+	if err != nil {
+		return nil, err
+	}
+	c, err := discrete.NewCorrector(sys, func(set *pde.RowSet) float64 { return options.RowScale(set, len(set.Solved)) }, mostCorrected)
+	if err != nil {
+		return nil, words.WithHint(fmt.Errorf("evaluation.newton: %w", err), "`--set evaluation.newton=false` predicts without")
+	}
+	return c, nil
+}
+
 // level is one of the grids that passes run on.
 type level[T compute.Float] struct {
 	engine Engine[T]
-	system *pde.System // on the whole grid
+	system *pde.System         // on the whole grid
+	newton *discrete.Corrector // or nil
 	// Of a batch: the inputs, the losses of the fields that keep them, and the samples that are together in memory.
 	inputs  [][]float64
 	still   []float64
@@ -187,11 +237,20 @@ type repetition struct {
 	used         float64 // all passes there, as many on this grid as have their points
 	most         int     // passes on this grid, the last among them
 	done         bool
+	inputs       []float64
+
+	// With Newton's method: a step, over the unit of weights, or nil; whether the next pass is to have none; the loss of Field; the lowest loss when it had last halved,
+	// and the passes since then.
+	step    []float64
+	alone   bool
+	loss    float64
+	half    float64
+	halving int
 }
 
 // start starts from the offset of the ansatz, which the first pass corrects.
 func (s *repetition) start(sys *pde.System, inputs []float64, most int) {
-	*s = repetition{History: s.History, best: s.best, most: most, lowest: math.Inf(1), before: math.Inf(1)}
+	*s = repetition{History: s.History, best: s.best, most: most, lowest: math.Inf(1), before: math.Inf(1), half: math.Inf(1), inputs: inputs}
 	s.Directions = nil
 	sys.Offset(s.Field, inputs)
 }
@@ -227,4 +286,63 @@ func (s *repetition) take(p *Prediction) {
 		s.before, s.since = s.lowest, 0
 	}
 	s.done = s.since >= repeatPatience || !(p.Loss < math.Inf(1))
+}
+
+// look sees what a pass with a step of Newton's method has led to, by the loss of that and of the field that keeps its initial values. Where it led nowhere the next one is
+// without: such a step hides what the network's own functions are good for.
+func (l *level[T]) look(s *repetition, loss, still, residual float64) {
+	s.halving++
+	if s.lowest < 0.5*s.half {
+		s.half, s.halving = s.lowest, 0
+	}
+	s.done = s.done || residual <= newtonSolved || residual <= newtonNear && s.halving >= newtonPatience
+	s.alone = s.step != nil && !(loss < (1-repeatFall)*s.loss)
+	s.loss = loss
+	if s.below+s.count == 1 && !(loss <= still) {
+		l.persist(s)
+		s.loss, s.done = still, false
+	}
+}
+
+// persist goes on from the field that keeps its initial values, but for those that the ansatz fixes: of equations that are far from linear the first pass may lead
+// further away than that, where Newton's method fails.
+func (l *level[T]) persist(s *repetition) {
+	offset := make([]float64, len(s.Field))
+	l.system.Offset(offset, s.inputs)
+	l.system.Problem.Persist(s.Field, s.inputs, l.system.Grid)
+	l.newton.Hold(s.Field, offset)
+	s.Directions = nil
+}
+
+// correct finds the steps of Newton's method of the samples of a batch that go on.
+func (l *level[T]) correct(batch Batch) {
+	var group sync.WaitGroup
+	for i := range batch.Inputs {
+		s := &l.samples[i]
+		if s.step = nil; s.alone || s.ends() || s.below+s.count == 0 {
+			continue
+		}
+		group.Go(func() {
+			step := make([]float64, len(s.Field))
+			if !l.newton.Correct(step, s.Field, s.inputs) {
+				return
+			}
+			for p := range step {
+				step[p] /= s.unit
+			}
+			s.step = step
+		})
+	}
+	group.Wait()
+}
+
+// ends reports whether the sample has no further pass on its grid but the last.
+func (s *repetition) ends() bool { return s.done || s.count >= s.most-1 }
+
+// directions are those of a further pass: the step, if there is one, and what it leaves room for of the corrections.
+func (s *repetition) directions() [][]float64 {
+	if s.step == nil {
+		return s.Directions
+	}
+	return append([][]float64{s.step}, s.Directions[:min(len(s.Directions), len(s.memory)-1)]...)
 }

@@ -88,7 +88,7 @@ func checkRepeats(spec *model.Spec, overrides []string) error {
 	for _, s := range overrides {
 		key, _, _ := strings.Cut(s, "=")
 		says := func(name string, on bool) bool { return on && (key == "evaluation" || key == "evaluation."+name) }
-		if spec.Network.Passes == 1 && (says("passes", e.Passes != 0 && e.Passes != 1) || says("limit", e.Limit > 0) || says("directions", e.Directions != nil && *e.Directions > 0)) {
+		if spec.Network.Passes == 1 && (says("passes", e.Passes != 0 && e.Passes != 1) || says("limit", e.Limit > 0) || says("directions", e.Directions != nil && *e.Directions > 0) || says("newton", e.Newton)) {
 			return words.WithHint(fmt.Errorf("--set %s: network.passes is 1, and a network of one pass corrects no field", s), "network.passes and network.features of the spec make one that does")
 		}
 	}

@@ -156,6 +156,9 @@ func (r *Run) open(e Evaluation, command string) (Predictor, error) {
 	if n := said.Directions; n != nil {
 		spec.Constraint.Directions = *n
 	}
+	if said.Newton {
+		spec.Constraint.Directions = max(1, spec.Constraint.Directions)
+	}
 	switch {
 	case passes == model.AutoPasses:
 		spec.Network.Passes = max(spec.Network.Passes, 3)
@@ -258,7 +261,7 @@ func repeated[T compute.Float](made engine.Engine[T], r *Run, spec *model.Spec, 
 		return nil, err
 	}
 	said := e.evaluation(r.Spec)
-	out, err := engine.Repeat(made, engine.RepeatOptions{Tolerance: e.Residual, Limit: said.MostPasses(), Together: together}, coarse...)
+	out, err := engine.Repeat(made, engine.RepeatOptions{Tolerance: e.Residual, Limit: said.MostPasses(), Together: together, Newton: said.Newton && spec.Directions() > 0}, coarse...)
 	if err != nil {
 		for _, c := range append(coarse, made) {
 			c.Close()

@@ -181,6 +181,7 @@ var changed = map[string]string{
 	"evaluation.limit":               "evaluation.limit=3",
 	"evaluation.points":              "evaluation.points=15",
 	"evaluation.directions":          "evaluation.directions=2",
+	"evaluation.newton":              "evaluation.newton=true",
 	"evaluation.blend":               "evaluation.blend=0.3",
 	"problem":                        "problem=other.yaml",
 	"network.expansion":              "network={kind: ffno, width: 6, layers: 2, modes: {t: 2, x: 2}, projection: 6, basis: 3, expansion: 2}",
@@ -190,7 +191,7 @@ var changed = map[string]string{
 // handedOn are keys that a training hands on to other commands in the spec of its run, or that tell in other
 // circumstances than these, with where.
 var handedOn = map[string]string{
-	"paper": "report", "evaluation.passes": "eval, predict", "evaluation.limit": "eval, predict", "evaluation.points": "eval, predict", "evaluation.directions": "eval, predict", "evaluation.blend": "eval, predict",
+	"paper": "report", "evaluation.passes": "eval, predict", "evaluation.limit": "eval, predict", "evaluation.points": "eval, predict", "evaluation.directions": "eval, predict", "evaluation.newton": "eval, predict", "evaluation.blend": "eval, predict",
 	"data.test.grids": "eval", "data.train.seed": "compared with the dataset", "data.validation.count": "compared with the dataset",
 	"data.validation.seed": "compared with the dataset", "data.test.count": "compared with the dataset", "data.test.seed": "compared with the dataset",
 	"training.micro_batch": "memory: TestEstimate of package engine", "training.max_bad_steps": "TestRecovery of package train", "training.recovery_factor": "TestRecovery of package train",

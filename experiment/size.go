@@ -88,6 +88,12 @@ func Size(ctx context.Context, name string, o SizeOptions) (*Sized, error) {
 	if err := d.holdSolutions(ctx, &o); err != nil {
 		return nil, err
 	}
+	if err := d.tryNewton(ctx, &o); err != nil {
+		return nil, err
+	}
+	if d.rushed != "" {
+		d.warnings = append(d.warnings, d.rushed)
+	}
 	return &Sized{
 		Problem: d.src, Spec: d.spec(d.p), Added: d.added, Choice: d.String(), Warnings: d.warnings, Training: d.training(), Total: d.total(), Threads: d.workers,
 	}, ctx.Err()
@@ -116,6 +122,8 @@ type sizes struct {
 	steps, batch, tests int
 	validations         int         // 0: mostValidated
 	segments            int         // of the time
+	newton              bool        // evaluation.newton
+	rushed              string      // a warning
 	scales              string      // a key of the network, where the draws do not say it
 	given               *givenSizes // where a file holds the solutions
 	warnings            []string
@@ -213,16 +221,20 @@ func measure(ctx context.Context, p *pde.Problem, given *givenSizes, o *SizeOpti
 				return nil, err
 			}
 		}
-		s.steps = int(min(60*o.Minutes/s.step, mostSteps))
-		if s.steps >= fewestSteps {
+		if s.allow(o.Minutes); s.steps >= fewestSteps {
 			break
 		}
 	}
-	rushed := s.steps < rushedSteps
-	if s.steps = roundDown(max(s.steps, 20)); rushed {
-		s.warnings = append(s.warnings, fmt.Sprintf("a step takes %.2g s: %d of them are few; `--minutes %.2g` makes %d, or fewer points in the axes of the PDE file make more", s.step, s.steps, rushedSteps*s.step/60, rushedSteps))
-	}
 	return s, s.timeSolution(p, o)
+}
+
+// allow takes as many steps as the time allows.
+func (s *sizes) allow(minutes float64) {
+	steps := int(min(60*minutes/s.step, mostSteps))
+	s.steps, s.rushed = roundDown(max(steps, 20)), ""
+	if steps < rushedSteps {
+		s.rushed = fmt.Sprintf("a step takes %.2g s: %d of them are few; `--minutes %.2g` makes %d, or fewer points in the axes of the PDE file make more", s.step, s.steps, rushedSteps*s.step/60, rushedSteps)
+	}
 }
 
 // fit is the spec of these sizes.

@@ -48,6 +48,10 @@ func (s *sizes) spec(p *pde.Problem) []byte {
 	}
 	every := s.every()
 	line("training: {steps: %d, batch: %d, validate: %d, checkpoint: %d}", s.steps, s.batch, every, every)
+	if s.newton {
+		line("\n# Predictions take steps of Newton's method beside the network's own functions.")
+		line("evaluation: {newton: true}")
+	}
 	line("\n# %s", use)
 	line("data:")
 	line("  train: {count: %d, seed: 1}", train)

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -94,6 +95,8 @@ var readings = []reading{
 	{"evaluation.blend", "eval predict", noExperts},
 	{"evaluation.directions", "train", nil},
 	{"evaluation.directions", "eval predict", noDirections},
+	{"evaluation.newton", "train", nil},
+	{"evaluation.newton", "eval predict", noNewton},
 }
 
 func noGrids(s *Spec) string {
@@ -117,8 +120,10 @@ func noDirections(s *Spec) string {
 	return text(s.Method == Soft || s.Network.Passes == 1, "only solves of several passes have directions")
 }
 
+func noNewton(s *Spec) string { return cmp.Or(noDirections(s), noAuto(s)) }
+
 func noUnitOfWeights(s *Spec) string {
-	several := noDirections(s) == "" && (s.Constraint.Directions > 0 || s.Evaluation.Directions != nil && *s.Evaluation.Directions > 0)
+	several := noDirections(s) == "" && (s.Constraint.Directions > 0 || s.Evaluation.Newton || s.Evaluation.Directions != nil && *s.Evaluation.Directions > 0)
 	return text(s.Method != Soft && !several, "method "+s.Method+" has no directions here")
 }
 

@@ -164,6 +164,8 @@ type EvaluationSpec struct {
 	Points *int   `yaml:"points,omitempty" want:"at least 0"` // residual rows sampled per expert, 0: all; nil: as trained
 	// Directions is constraint.directions; nil: as trained.
 	Directions *int `yaml:"directions,omitempty" want:"at least 0"`
+	// Newton adds a step of Newton's method over all grid values to the functions of passes that are repeated (AutoPasses).
+	Newton bool `yaml:"newton,omitempty"`
 	// Blend is the half width of the bands around borders of experts in which their fields go over into each other, as a fraction
 	// of the narrower subdomain: at most 1/2.
 	Blend float64 `yaml:"blend,omitempty" want:"zero or a positive number"`

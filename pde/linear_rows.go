@@ -38,6 +38,7 @@ type LinearRows struct {
 	sets     []int            // of each source, among those that have some
 	count    int              // of these
 	begins   *RowEvaluator
+	first    *algebraic    // of unknowns that nothing says the beginning of, or nil
 	offsets  *RowEvaluator // of a steady problem whose ansatz states some
 	base     []float64     // (C, P): what rows are linearised about
 	sample   []float64     // of the last call of For, which was not in vain
@@ -150,6 +151,7 @@ func (s *System) NewLinearRows() (*LinearRows, error) {
 		if err := l.start(); err != nil {
 			return nil, err
 		}
+		l.first = l.newAlgebraic()
 	}
 	return l, nil
 }
@@ -485,7 +487,12 @@ func (l *LinearRows) begin(sample []float64) []float64 {
 		for t := range l.times {
 			copy(l.base[(c*l.times+t)*n:], values)
 		}
-		out = append(out, values...)
+	}
+	if l.first != nil {
+		l.first.solve(l, sample)
+	}
+	for c := range s.Problem.Unknowns {
+		out = append(out, l.base[c*l.times*n:][:n]...)
 	}
 	return out
 }

@@ -59,7 +59,9 @@ The spec's sizes are such that the steps of one training take about --minutes on
 this machine, by the processor time of a few; validations, at least three, take a
 quarter of that more at most where three are not longer. init says how long
 everything will take. The time of an equation whose network runs several times is divided
-into segments (rollout): four, or 5, 3 or 2 where those fit the grid. Second order in
+into segments (rollout): four, or 5, 3 or 2 where those fit the grid, and more where
+some samples do not converge by Newton's method, which predictions use where rows are
+finite differences and a step is not much work (evaluation: {newton: true}). Second order in
 time wants a basis that is integrated along it (ansatz: smooth), and semilinear waves,
 on periodic axes or between walls where a value or a derivative is zero, fields that
 are solutions of their linear part (ansatz: duhamel), which init writes where the

@@ -34,6 +34,23 @@ func (b *normalBand) row(i int) (row []float64, first int) {
 	return b.a[b.at(i, first) : b.at(i, i)+1], first
 }
 
+// equilibrate multiplies rows and columns by units that make the diagonal 1 where it is not zero, and returns them: unknowns may be of very different sizes.
+func (b *normalBand) equilibrate() []float64 {
+	units := make([]float64, b.n)
+	for i := range units {
+		if units[i] = 1; b.a[b.at(i, i)] > 0 {
+			units[i] = 1 / math.Sqrt(b.a[b.at(i, i)])
+		}
+	}
+	for i, unit := range units {
+		row, first := b.row(i)
+		for j := range row {
+			row[j] *= unit * units[first+j]
+		}
+	}
+	return units
+}
+
 // factor returns false if the matrix, with its diagonal times 1 + damping and a bit of the largest
 // element there, is not positive definite. Blocks of columns are eliminated one after another: the one on the diagonal, those below it, and
 // their products from what remains (Golub & Van Loan, Matrix Computations, section 4.2.9).

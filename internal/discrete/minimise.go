@@ -25,10 +25,21 @@ type minimiser struct {
 const maxNormal = 2e10
 
 func newMinimiser(sys *pde.System, scale func(set *pde.RowSet) float64, sample []float64, most float64) *minimiser {
+	return newMinimised(sys, scale).minimiser(sample, most)
+}
+
+// minimised are the rows of a minimiser, for any sample.
+type minimised struct {
+	*system
+	each   float64 // values of all terms
+	banded bool    // the normal equations are a band
+}
+
+func newMinimised(sys *pde.System, scale func(set *pde.RowSet) float64) minimised {
 	solved := *sys
 	solved.Sets = nil
-	s := &system{sys: &solved, rates: make([]int, len(sys.Terms)), fields: len(sys.Problem.Unknowns), slices: 1, points: sys.Grid.Size(), normal: true}
-	m := &minimiser{most: most}
+	m := minimised{system: &system{sys: &solved, rates: make([]int, len(sys.Terms)), fields: len(sys.Problem.Unknowns), slices: 1, points: sys.Grid.Size(), normal: true}}
+	s := m.system
 	for _, set := range sys.Sets {
 		own := *set
 		own.Points = set.Solved
@@ -44,11 +55,20 @@ func newMinimiser(sys *pde.System, scale func(set *pde.RowSet) float64, sample [
 	}
 	if dense, ok := s.tabulate(0); ok && !dense && !means {
 		s.arrange(true)
-		width := float64(s.lower + 1)
-		s.direct = float64(s.values())*width*width <= maxNormal
+		m.banded, s.direct = true, s.normalWork() <= maxNormal
 	}
-	m.state = s.newState(sample)
 	return m
+}
+
+// normalWork is the number of products of a factorisation of the normal equations.
+func (s *system) normalWork() float64 {
+	width := float64(s.lower + 1)
+	return float64(s.values()) * width * width
+}
+
+// minimiser is that of a sample.
+func (m minimised) minimiser(sample []float64, most float64) *minimiser {
+	return &minimiser{state: m.newState(sample), each: m.each, most: most}
 }
 
 // keptByRows reports whether the rows keep the mean of an unknown, so that an ansatz that removes it from the basis fixes nothing more.
@@ -127,11 +147,14 @@ func (m *minimiser) factored(damping float64) bool {
 	clear(m.band.a)
 	m.work += float64(m.values()) * float64(m.lower) * float64(m.lower)
 	m.addNormal(m.band.add)
+	units := m.band.equilibrate()
 	if !m.band.factor(damping) {
 		return false
 	}
 	x := m.columns()
+	kernel.Mul64(x, x, units)
 	m.band.solve(x)
+	kernel.Mul64(x, x, units)
 	m.fromColumns(x)
 	return true
 }
