@@ -179,8 +179,8 @@ func (e *repeated[T]) run(params []T, batch Batch, l *level[T], first int) error
 	}
 }
 
-// mostCorrected bounds the products of a step of Newton's method: a third of a second or so.
-const mostCorrected = 1e9
+// mostCorrected bounds the products of a step of Newton's method: half a second or so.
+const mostCorrected = 1e10
 
 // NewCorrector returns what finds steps of Newton's method for the rows of a spec on a grid, as its solves weigh them. A spec that is divided into segments has
 // those of one (model.Spec.SegmentOn).

@@ -6,19 +6,21 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"pihc/constraint"
 	"pihc/engine"
 	"pihc/grid"
 	"pihc/internal/discrete"
+	"pihc/internal/machine"
 	"pihc/model"
 )
 
 const (
 	// mostUnsolved is the residual, over that of what fields begin with, above which a prediction by steps of Newton's method has not converged.
 	mostUnsolved = 0.05
-	// newtonDraws is how many samples are looked at, and newtonPasses how many passes each has in a segment.
-	newtonDraws, newtonPasses = 4, 15
+	// newtonDraws is how many samples are looked at, in longNewton seconds, and newtonPasses how many passes each has in a segment.
+	newtonDraws, newtonPasses, longNewton = 4, 15, 10.0
 	// mostDivisions is how many numbers of segments are tried.
 	mostDivisions = 3
 )
@@ -34,6 +36,7 @@ func (d *draft) tryNewton(ctx context.Context, o *SizeOptions) error {
 		return err
 	}
 	d.newton = true
+	defer d.affordPredictions(o.Minutes)
 	if residual <= mostUnsolved || d.segments < 2 {
 		return nil
 	}
@@ -86,7 +89,7 @@ func (d *draft) moreSegments() (all []int) {
 }
 
 // untrained is the largest residual, over that of what fields begin with, of predictions for some samples with steps of Newton's method, by the network that training
-// begins with; it ends with the first that does not converge. NaN where passes are not repeated.
+// begins with; it ends with the first that does not converge, or after longNewton seconds. NaN where passes are not repeated.
 func (d *draft) untrained(ctx context.Context) (float64, error) {
 	spec, err := d.fit(d.p)
 	if err != nil || spec.Evaluation.Passes != model.AutoPasses {
@@ -114,23 +117,32 @@ func (d *draft) untrained(ctx context.Context) (float64, error) {
 	for i := range samples {
 		batch.Seeds = append(batch.Seeds, constraint.Seed{Run: 1, Sample: uint64(i)})
 	}
-	worst := 0.0
+	worst, count := 0.0, 0
+	begin, used := time.Now(), machine.CPUSeconds()
 	err = e.Predict(engine.InitialParams[float32](e.Info()), batch, func(_ int, p *engine.Prediction) error {
 		if worst = max(worst, p.Residual); math.IsNaN(p.Residual) {
 			worst = math.Inf(1)
 		}
-		if worst > mostUnsolved {
-			return errUnsolved
+		count++
+		if d.prediction = seconds(begin, used, d.workers) / float64(count); worst > mostUnsolved || d.prediction*float64(count) > longNewton {
+			return errSeen
 		}
 		return nil
 	})
-	if errors.Is(err, errUnsolved) {
+	if errors.Is(err, errSeen) {
 		err = nil
 	}
 	return worst, err
 }
 
-var errUnsolved = errors.New("a sample does not converge")
+var errSeen = errors.New("enough samples are seen")
+
+// affordPredictions takes as many test samples as are predicted in the time of a training, but some.
+func (s *sizes) affordPredictions(minutes float64) {
+	if s.given == nil && s.prediction > 0 {
+		s.tests = max(min(s.tests, fewestSolved), min(s.tests, int(60*minutes/s.prediction)))
+	}
+}
 
 // newtonEngine is an engine of a spec whose passes are repeated with steps of Newton's method, by that of a part.
 func newtonEngine(part part, spec *model.Spec, d *draft, g *grid.Grid) (engine.Engine[float32], error) {

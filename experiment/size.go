@@ -123,6 +123,7 @@ type sizes struct {
 	validations         int         // 0: mostValidated
 	segments            int         // of the time
 	newton              bool        // evaluation.newton
+	prediction          float64     // seconds of one with steps of Newton's method, 0 where it is not known
 	rushed              string      // a warning
 	scales              string      // a key of the network, where the draws do not say it
 	given               *givenSizes // where a file holds the solutions
@@ -148,9 +149,9 @@ func (s *sizes) every() int {
 	return max(1, s.steps/checks)
 }
 
-// total adds data and scores to three trainings; evaluation is far less than either.
+// total adds data and scores to three trainings; evaluation is far less than either, but for predictions that are known to take long: of two methods.
 func (s *sizes) total() float64 {
-	return 3*s.training()*1.1 + s.solution*float64(s.validation()+s.tests+4)/float64(s.workers)
+	return 3*s.training()*1.1 + 2*float64(s.tests)*s.prediction + s.solution*float64(s.validation()+s.tests+4)/float64(s.workers)
 }
 
 func (s *sizes) String() string {
