@@ -24,7 +24,7 @@ type RepeatOptions struct {
 	// share of the points; there may be repeatPatience + 1 on every finer grid in any case.
 	Limit    int
 	Together int // samples that are held in memory at a time
-	// Newton adds a step of Newton's method (NewCorrector) to the functions of every pass but the first of all, in the place of the oldest correction. The spec
+	// Newton adds a step of Newton's method to the functions of every pass but the first of all, in the place of the oldest correction. The spec
 	// has room for one (model.Spec.Directions).
 	Newton bool
 }
@@ -67,7 +67,7 @@ func Repeat[T compute.Float](e Engine[T], o RepeatOptions, coarse ...Engine[T]) 
 		}
 		l := &level[T]{engine: on, system: sys}
 		if o.Newton {
-			if l.newton, err = NewCorrector(info.Spec, info.Problem, info.Grid); err != nil {
+			if l.newton, err = newCorrector(info.Spec, info.Problem, info.Grid); err != nil {
 				return nil, err
 			}
 		}
@@ -182,9 +182,15 @@ func (e *repeated[T]) run(params []T, batch Batch, l *level[T], first int) error
 // mostCorrected bounds the products of a step of Newton's method: half a second or so.
 const mostCorrected = 1e10
 
-// NewCorrector returns what finds steps of Newton's method for the rows of a spec on a grid, as its solves weigh them. A spec that is divided into segments has
-// those of one (model.Spec.SegmentOn).
-func NewCorrector(s *model.Spec, p *pde.Problem, g *grid.Grid) (*discrete.Corrector, error) {
+// CheckNewton says why the passes of a spec cannot take steps of Newton's method on a grid (RepeatOptions.Newton): terms that are no finite differences, or too much work. A
+// spec that is divided into segments is asked by one of them (model.Spec.SegmentOn).
+func CheckNewton(s *model.Spec, p *pde.Problem, g *grid.Grid) error {
+	_, err := newCorrector(s, p, g)
+	return err
+}
+
+// newCorrector returns what finds steps of Newton's method for the rows of a spec on a grid, as its solves weigh them.
+func newCorrector(s *model.Spec, p *pde.Problem, g *grid.Grid) (*discrete.Corrector, error) {
 	options, err := s.Options(p)
 	if err != nil {
 		return nil, err

@@ -146,7 +146,7 @@ func (s *sizes) affordPredictions(minutes float64) {
 
 // newtonEngine is an engine of a spec whose passes are repeated with steps of Newton's method, by that of a part.
 func newtonEngine(part part, spec *model.Spec, d *draft, g *grid.Grid) (engine.Engine[float32], error) {
-	if _, err := engine.NewCorrector(part.spec, part.problem, part.grid); err != nil {
+	if err := engine.CheckNewton(part.spec, part.problem, part.grid); err != nil {
 		return nil, err
 	}
 	e, err := engine.New[float32](part.spec, part.problem, engine.Options{Grid: part.grid, Workers: d.workers})
