@@ -2,6 +2,7 @@ package engine
 
 import (
 	"math"
+	"slices"
 
 	"pihc/constraint"
 	"pihc/grid"
@@ -124,11 +125,16 @@ func Estimate(s *model.Spec, p *pde.Problem, g *grid.Grid, workers, slabs int, t
 			linear = 8 * unknowns * wider * (8*points + 128*unknowns*space) // spectra of eight functions; the weights of a step
 		}
 	}
+	newton := 0.0
+	if values := unknowns * points; !training && s.Evaluation.Newton { // a step of Newton's method of every worker
+		width := min(bandOfRows*unknowns*points/float64(slices.Max(shape)), math.Sqrt(mostCorrected/values))
+		newton = 8 * float64(workers) * values * width
+	}
 	fields := 2 * experts * unknowns * points
 	if _, whole := p.Unknowns[0].Ansatz.Smooth[p.Axes[0].Name]; slabs == 1 && linear == 0 && !whole {
 		fields = min(fields, max(constraint.WindowValues, 2*experts*unknowns*space*kernel.LaneCount))
 	}
-	out.Constraint = linear + float64(element)*functions*(unknowns*points+terms*rows) + 8*fields + experts*8*16*weights*weights
+	out.Constraint = newton + linear + float64(element)*functions*(unknowns*points+terms*rows) + 8*fields + experts*8*16*weights*weights
 	return out, nil
 }
 

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -24,9 +26,10 @@ type RepeatOptions struct {
 	// share of the points; there may be repeatPatience + 1 on every finer grid in any case.
 	Limit    int
 	Together int // samples that are held in memory at a time
-	// Newton adds a step of Newton's method to the functions of every pass but the first of all, in the place of the oldest correction. The spec
+	// Newton adds a step of Newton's method to the functions of every pass but the first and the last of all, in the place of the oldest correction. The spec
 	// has room for one (model.Spec.Directions).
-	Newton bool
+	Newton  bool
+	Workers int // threads that find steps, 0 for all cores; results do not depend on it
 }
 
 // A residual has stopped falling when the lowest of the last repeatPatience passes is
@@ -36,8 +39,8 @@ const (
 	repeatFall     = 0.02
 )
 
-// Steps of Newton's method converge or do not: below newtonNear a residual has stopped falling already when its square has not halved in newtonPatience passes, and below
-// newtonSolved what is left is rounding.
+// Steps of Newton's method converge or do not. Where no tolerance is asked for, below newtonNear a residual has stopped falling already when its square has not halved in
+// newtonPatience passes with such steps, and below newtonSolved no more is sought.
 const (
 	newtonPatience = 2
 	newtonNear     = 1e-2
@@ -57,6 +60,12 @@ func Repeat[T compute.Float](e Engine[T], o RepeatOptions, coarse ...Engine[T]) 
 	info := e.Info()
 	if info.Spec.Network.Passes < 3 {
 		return nil, fmt.Errorf("network.passes: %d: want 3 at least, to be repeated", info.Spec.Network.Passes)
+	}
+	if o.Newton && info.Spec.Directions() == 0 {
+		return nil, errors.New("constraint.directions: 0: want 1 at least, for steps of Newton's method")
+	}
+	if o.Workers < 1 {
+		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	r := &repeated[T]{Engine: e, options: o}
 	for _, on := range append(slices.Clone(coarse), e) {
@@ -146,7 +155,7 @@ func (e *repeated[T]) run(params []T, batch Batch, l *level[T], first int) error
 	for {
 		next := Batch{Done: batch.Done}
 		if l.newton != nil {
-			l.correct(batch)
+			l.correct(batch, e.options.Workers)
 		}
 		var at []int
 		for i := range batch.Inputs {
@@ -170,7 +179,7 @@ func (e *repeated[T]) run(params []T, batch Batch, l *level[T], first int) error
 			residual := e.residual(s.lowest, l.still[first+at[i]])
 			s.done = s.done || residual <= e.options.Tolerance
 			if l.newton != nil {
-				l.look(s, p.Loss, l.still[first+at[i]], residual)
+				l.look(s, p.Loss, l.still[first+at[i]], residual, e.options.Tolerance)
 			}
 			return nil
 		}); err != nil {
@@ -189,9 +198,9 @@ func CheckNewton(s *model.Spec, p *pde.Problem, g *grid.Grid) error {
 	return err
 }
 
-// newCorrector returns what finds steps of Newton's method for the rows of a spec on a grid, as its solves weigh them.
+// newCorrector returns what finds steps of Newton's method for the rows of a spec on a grid.
 func newCorrector(s *model.Spec, p *pde.Problem, g *grid.Grid) (*discrete.Corrector, error) {
-	options, err := s.Options(p)
+	scale, err := s.RowScale(p)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +208,7 @@ func newCorrector(s *model.Spec, p *pde.Problem, g *grid.Grid) (*discrete.Correc
 	if err != nil {
 		return nil, err
 	}
-	c, err := discrete.NewCorrector(sys, func(set *pde.RowSet) float64 { return options.RowScale(set, len(set.Solved)) }, mostCorrected)
+	c, err := discrete.NewCorrector(sys, scale, mostCorrected)
 	if err != nil {
 		return nil, words.WithHint(fmt.Errorf("evaluation.newton: %w", err), "`--set evaluation.newton=false` predicts without")
 	}
@@ -245,8 +254,8 @@ type repetition struct {
 	done         bool
 	inputs       []float64
 
-	// With Newton's method: a step, over the unit of weights, or nil; whether the next pass is to have none; the loss of Field; the lowest loss when it had last halved,
-	// and the passes since then.
+	// With Newton's method: a step, in the unit of weights, or nil; whether the next pass is to have none; the loss of Field; the square of the lowest residual when it
+	// had last halved, and the steps since then.
 	step    []float64
 	alone   bool
 	loss    float64
@@ -256,7 +265,7 @@ type repetition struct {
 
 // start starts from the offset of the ansatz, which the first pass corrects.
 func (s *repetition) start(sys *pde.System, inputs []float64, most int) {
-	*s = repetition{History: s.History, best: s.best, most: most, lowest: math.Inf(1), before: math.Inf(1), half: math.Inf(1), inputs: inputs}
+	*s = repetition{History: s.History, best: s.best, most: most, lowest: math.Inf(1), before: math.Inf(1), loss: math.Inf(1), half: math.Inf(1), inputs: inputs}
 	s.Directions = nil
 	sys.Offset(s.Field, inputs)
 }
@@ -286,7 +295,10 @@ func (s *repetition) take(p *Prediction) {
 	s.since++
 	if s.bestPass == 0 || p.Loss < s.lowest {
 		copy(s.best, p.Field)
-		s.lowest, s.bestPass = p.Loss, s.count
+		s.bestPass = s.count
+		if p.Loss < s.lowest { // and is a number
+			s.lowest = p.Loss
+		}
 	}
 	if s.lowest < (1-repeatFall)*s.before {
 		s.before, s.since = s.lowest, 0
@@ -296,12 +308,14 @@ func (s *repetition) take(p *Prediction) {
 
 // look sees what a pass with a step of Newton's method has led to, by the loss of that and of the field that keeps its initial values. Where it led nowhere the next one is
 // without: such a step hides what the network's own functions are good for.
-func (l *level[T]) look(s *repetition, loss, still, residual float64) {
-	s.halving++
-	if s.lowest < 0.5*s.half {
-		s.half, s.halving = s.lowest, 0
+func (l *level[T]) look(s *repetition, loss, still, residual, tolerance float64) {
+	if s.step != nil {
+		s.halving++
 	}
-	s.done = s.done || residual <= newtonSolved || residual <= newtonNear && s.halving >= newtonPatience
+	if square := residual * residual; square < 0.5*s.half {
+		s.half, s.halving = square, 0
+	}
+	s.done = s.done || tolerance == 0 && (residual <= newtonSolved || residual <= newtonNear && s.halving >= newtonPatience)
 	s.alone = s.step != nil && !(loss < (1-repeatFall)*s.loss)
 	s.loss = loss
 	if s.below+s.count == 1 && !(loss <= still) {
@@ -320,26 +334,37 @@ func (l *level[T]) persist(s *repetition) {
 	s.Directions = nil
 }
 
-// correct finds the steps of Newton's method of the samples of a batch that go on.
-func (l *level[T]) correct(batch Batch) {
+// correct finds the steps of Newton's method of the samples of a batch that go on, so many at a time.
+func (l *level[T]) correct(batch Batch, workers int) {
 	var group sync.WaitGroup
+	free := make(chan struct{}, workers)
 	for i := range batch.Inputs {
 		s := &l.samples[i]
 		if s.step = nil; s.alone || s.ends() || s.below+s.count == 0 {
 			continue
 		}
+		free <- struct{}{}
 		group.Go(func() {
 			step := make([]float64, len(s.Field))
-			if !l.newton.Correct(step, s.Field, s.inputs) {
-				return
+			if l.newton.Correct(step, s.Field, s.inputs) {
+				s.step = step
+				s.scale()
 			}
-			for p := range step {
-				step[p] /= s.unit
-			}
-			s.step = step
+			<-free
 		})
 	}
 	group.Wait()
+}
+
+// scale makes a step as long as the field, if it is shorter, so that the weight of a short one is small and the ridge does not hold it back.
+func (s *repetition) scale() {
+	by := 1 / s.unit
+	if longer := grid.Norm(s.Field) / grid.Norm(s.step); longer > 1 && longer < math.Inf(1) {
+		by *= longer
+	}
+	for p := range s.step {
+		s.step[p] *= by
+	}
 }
 
 // ends reports whether the sample has no further pass on its grid but the last.

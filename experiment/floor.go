@@ -79,9 +79,6 @@ func checkFloors(ctx context.Context, out *Checked, spec *model.Spec, sys *pde.S
 // of a core.
 const mostFloorWork = 4e9
 
-// metScale makes rows hold almost as those do that every field of the ansatz meets: with more normal equations are singular.
-const metScale = 100
-
 // mostBriefWork is that of one initial condition, in products of factored matrices, after which no other is looked at where only the nearest of several
 // problems is wanted: about a second.
 const mostBriefWork = 5e9
@@ -93,7 +90,7 @@ var errEnough = errors.New("enough initial conditions")
 func measureFloors(ctx context.Context, spec *model.Spec, sys *pde.System, work float64, done func(i int)) ([]CheckedFloor, error) {
 	brief := work == 0
 	p, g := sys.Problem, sys.Grid
-	scale, err := rowScale(spec, p)
+	scale, err := spec.RowScale(p)
 	if err != nil {
 		return nil, err
 	}
@@ -131,21 +128,6 @@ func measureFloors(ctx context.Context, spec *model.Spec, sys *pde.System, work 
 		err = nil
 	}
 	return floors, err
-}
-
-// rowScale is what multiplies the squares of a set's rows where they are minimised: as in solves, but that conditions which all fields meet hold.
-func rowScale(spec *model.Spec, p *pde.Problem) (func(set *pde.RowSet) float64, error) {
-	options, err := spec.Options(p)
-	var met []string
-	for c := range p.Unknowns {
-		met = append(met, p.SmoothMet(c)...)
-	}
-	return func(set *pde.RowSet) float64 {
-		if slices.Contains(met, set.Name) {
-			return metScale * options.RowScale(set, len(set.Solved))
-		}
-		return options.RowScale(set, len(set.Solved))
-	}, err
 }
 
 // eachReference solves three stated initial conditions on a grid, by the solver that solverOf makes, and visits each with its title and

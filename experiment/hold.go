@@ -71,7 +71,7 @@ func (h *holding) minimise(ctx context.Context, p, own *pde.Problem, spec *model
 	if err != nil {
 		return err
 	}
-	scale, err := rowScale(spec, p)
+	scale, err := spec.RowScale(p)
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (h *holding) march(ctx context.Context, p, own *pde.Problem, spec *model.Sp
 	if err != nil {
 		return err
 	}
-	scale, err := rowScale(spec, p)
+	scale, err := spec.RowScale(p)
 	if err != nil {
 		return err
 	}

@@ -224,7 +224,7 @@ func (c heldCase) minimised(t *testing.T, p *pde.Problem, spec *model.Spec) floa
 	if err != nil {
 		t.Fatal(err)
 	}
-	scale, err := rowScale(spec, p)
+	scale, err := spec.RowScale(p)
 	if err != nil {
 		t.Fatal(err)
 	}

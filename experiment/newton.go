@@ -12,45 +12,55 @@ import (
 	"pihc/engine"
 	"pihc/grid"
 	"pihc/internal/discrete"
-	"pihc/internal/machine"
 	"pihc/model"
 )
 
 const (
 	// mostUnsolved is the residual, over that of what fields begin with, above which a prediction by steps of Newton's method has not converged.
 	mostUnsolved = 0.05
-	// newtonDraws is how many samples are looked at, in longNewton seconds, and newtonPasses how many passes each has in a segment.
-	newtonDraws, newtonPasses, longNewton = 4, 15, 10.0
+	// newtonDraws is how many samples are looked at, in longNewton seconds, and newtonPasses how many passes each has in a segment. Where none is predicted in slowNewton
+	// there are no steps.
+	newtonDraws, newtonPasses, longNewton, slowNewton = 4, 15, 10.0, 30.0
 	// mostDivisions is how many numbers of segments are tried.
 	mostDivisions = 3
 )
 
+// errSlow says that a prediction with steps of Newton's method takes too long.
+var errSlow = fmt.Errorf("a prediction with steps of Newton's method takes more than %g s", slowNewton)
+
 // tryNewton takes steps of Newton's method where passes are repeated, rows contain finite differences alone, and a step is not much work. Where some samples do not converge
 // before anything is learnt, the time is divided into more segments, if all do then.
 func (d *draft) tryNewton(ctx context.Context, o *SizeOptions) error {
-	residual, err := d.untrained(ctx)
-	if errors.Is(err, discrete.ErrNoSteps) || err == nil && math.IsNaN(residual) {
-		return nil
-	}
-	if err != nil {
+	if spec, err := d.fit(d.p); err != nil || spec.Evaluation.Passes != model.AutoPasses {
 		return err
 	}
-	d.newton = true
-	defer d.affordPredictions(o.Minutes)
-	if residual <= mostUnsolved || d.segments < 2 {
+	residual, prediction, err := d.untrained(ctx)
+	switch {
+	case errors.Is(err, errSlow):
+		o.say("init: %v: there are none", err)
+		return nil
+	case errors.Is(err, discrete.ErrNoSteps):
+		return nil
+	case err != nil:
+		return err
+	}
+	d.newton, d.prediction = true, prediction
+	defer func() { d.affordPredictions(o.Minutes) }()
+	if residual <= mostUnsolved {
 		return nil
 	}
-	o.say("init: some samples do not converge: trying more segments of the time")
 	first := d.segments
 	for _, n := range d.moreSegments() {
+		o.say("init: some samples do not converge: trying %d segments of the time", n)
 		d.segments = n
-		if residual, err = d.untrained(ctx); err != nil {
-			return err
+		if residual, prediction, err = d.untrained(ctx); ctx.Err() != nil {
+			return ctx.Err()
 		}
-		if residual > mostUnsolved {
+		if err != nil || residual > mostUnsolved {
 			continue
 		}
-		d.added = append(d.added, fmt.Sprintf("%d segments of the time in the place of %d: with fewer, some samples do not converge", n, first))
+		d.added = append(d.added, fmt.Sprintf("%d segments of the time in the place of %d, with which some samples do not converge before anything is learnt", n, first))
+		d.prediction = prediction
 		if d.fitted, err = d.fit(d.p); err != nil {
 			return err
 		}
@@ -61,11 +71,15 @@ func (d *draft) tryNewton(ctx context.Context, o *SizeOptions) error {
 		return nil
 	}
 	d.segments = first
+	o.say("init: some samples do not converge before anything is learnt")
 	return nil
 }
 
-// moreSegments are the next larger numbers of segments that the grid can be divided into, the first of them twice as many as now or more, if there is one.
+// moreSegments are the next larger numbers of segments that the grid can be divided into, if it is divided, the first of them twice as many as now or more, if there is one.
 func (d *draft) moreSegments() (all []int) {
+	if d.segments < 2 {
+		return nil
+	}
 	g, err := d.p.Grid(d.fitted.Grid)
 	if err != nil {
 		return nil
@@ -89,50 +103,54 @@ func (d *draft) moreSegments() (all []int) {
 }
 
 // untrained is the largest residual, over that of what fields begin with, of predictions for some samples with steps of Newton's method, by the network that training
-// begins with; it ends with the first that does not converge, or after longNewton seconds. NaN where passes are not repeated.
-func (d *draft) untrained(ctx context.Context) (float64, error) {
+// begins with, and the seconds of one; it ends with the first that does not converge, or after longNewton seconds.
+func (d *draft) untrained(ctx context.Context) (worst, prediction float64, err error) {
 	spec, err := d.fit(d.p)
-	if err != nil || spec.Evaluation.Passes != model.AutoPasses {
-		return math.NaN(), err
+	if err != nil {
+		return 0, 0, err
 	}
-	spec.Constraint.Directions = *spec.Evaluation.Directions
+	spec.Constraint.Directions = max(1, *spec.Evaluation.Directions)
 	g, err := d.p.Grid(spec.Grid)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	part, err := partOf(spec, d.p, g)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	e, err := newtonEngine(part, spec, d, g)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer e.Close()
 	samples, err := draws(spec, d.p, "train", newtonDraws)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	batch := engine.Batch{Inputs: samples, Done: ctx.Done()}
+	slow, cancel := context.WithTimeout(ctx, slowNewton*time.Second)
+	defer cancel()
+	batch := engine.Batch{Inputs: samples, Done: slow.Done()}
 	for i := range samples {
 		batch.Seeds = append(batch.Seeds, constraint.Seed{Run: 1, Sample: uint64(i)})
 	}
-	worst, count := 0.0, 0
-	begin, used := time.Now(), machine.CPUSeconds()
+	count, begin := 0.0, time.Now()
 	err = e.Predict(engine.InitialParams[float32](e.Info()), batch, func(_ int, p *engine.Prediction) error {
 		if worst = max(worst, p.Residual); math.IsNaN(p.Residual) {
 			worst = math.Inf(1)
 		}
 		count++
-		if d.prediction = seconds(begin, used, d.workers) / float64(count); worst > mostUnsolved || d.prediction*float64(count) > longNewton {
+		if prediction = time.Since(begin).Seconds() / count; worst > mostUnsolved || prediction*count > longNewton {
 			return errSeen
 		}
 		return nil
 	})
-	if errors.Is(err, errSeen) {
+	switch late := slow.Err() != nil && ctx.Err() == nil; {
+	case errors.Is(err, errSeen), late && count > 0:
 		err = nil
+	case late:
+		err = errSlow
 	}
-	return worst, err
+	return worst, prediction, err
 }
 
 var errSeen = errors.New("enough samples are seen")
@@ -149,11 +167,11 @@ func newtonEngine(part part, spec *model.Spec, d *draft, g *grid.Grid) (engine.E
 	if err := engine.CheckNewton(part.spec, part.problem, part.grid); err != nil {
 		return nil, err
 	}
-	e, err := engine.New[float32](part.spec, part.problem, engine.Options{Grid: part.grid, Workers: d.workers})
+	e, err := engine.New[float32](part.spec, part.problem, engine.Options{Grid: part.grid, Workers: d.workers, Blend: part.spec.Evaluation.Blend})
 	if err != nil {
 		return nil, err
 	}
-	out, err := engine.Repeat(e, engine.RepeatOptions{Limit: newtonPasses, Together: 1, Newton: true})
+	out, err := engine.Repeat(e, engine.RepeatOptions{Limit: newtonPasses, Together: 1, Newton: true, Workers: d.workers})
 	if err != nil {
 		e.Close()
 		return nil, err

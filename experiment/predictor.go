@@ -65,6 +65,11 @@ func (e *Evaluation) passes(spec *model.Spec) model.Passes {
 	return e.Passes
 }
 
+// newton reports whether passes of a run have steps of Newton's method.
+func (e *Evaluation) newton(spec *model.Spec) bool {
+	return e.evaluation(spec).Newton && e.passes(spec) == model.AutoPasses && spec.Method != model.Soft
+}
+
 // Repeat says how often the network of a run is repeated where that is not as trained.
 func (e *Evaluation) Repeat(r *Run) string {
 	spec := r.Spec
@@ -75,6 +80,9 @@ func (e *Evaluation) Repeat(r *Run) string {
 	}
 	if limit := e.evaluation(spec).Limit; passes == model.AutoPasses && limit > 0 {
 		text += fmt.Sprintf(", at most %d", limit)
+	}
+	if e.newton(spec) {
+		text += ", with steps of Newton's method"
 	}
 	return text
 }
@@ -156,7 +164,7 @@ func (r *Run) open(e Evaluation, command string) (Predictor, error) {
 	if n := said.Directions; n != nil {
 		spec.Constraint.Directions = *n
 	}
-	if said.Newton {
+	if e.newton(r.Spec) {
 		spec.Constraint.Directions = max(1, spec.Constraint.Directions)
 	}
 	switch {
@@ -261,7 +269,7 @@ func repeated[T compute.Float](made engine.Engine[T], r *Run, spec *model.Spec, 
 		return nil, err
 	}
 	said := e.evaluation(r.Spec)
-	out, err := engine.Repeat(made, engine.RepeatOptions{Tolerance: e.Residual, Limit: said.MostPasses(), Together: together, Newton: said.Newton && spec.Directions() > 0}, coarse...)
+	out, err := engine.Repeat(made, engine.RepeatOptions{Tolerance: e.Residual, Limit: said.MostPasses(), Together: together, Newton: e.newton(r.Spec), Workers: e.threads()}, coarse...)
 	if err != nil {
 		for _, c := range append(coarse, made) {
 			c.Close()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"pihc/constraint"
+	"pihc/engine"
 	"pihc/grid"
 	"pihc/internal/words"
 	"pihc/model"
@@ -36,8 +37,26 @@ func (x *Experiment) CheckSizes(o Options) error {
 			return err
 		}
 	}
-	_, err = spec.EvaluationGrids(p)
-	return err
+	grids, err := spec.EvaluationGrids(p)
+	if err != nil {
+		return err
+	}
+	if e := (&Evaluation{}); e.newton(spec) {
+		g, err := p.Grid(spec.Grid)
+		if err != nil {
+			return err
+		}
+		for _, on := range append([]model.EvaluationGrid{{Grid: g}}, grids...) {
+			part, err := partOf(spec, p, on.Grid)
+			if err != nil {
+				return err
+			}
+			if err := engine.CheckNewton(part.spec, part.problem, part.grid); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // checkSizesOn does so for one grid.

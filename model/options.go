@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 
 	"pihc/constraint"
 	"pihc/grid"
@@ -77,4 +78,24 @@ func (s *Spec) Directions() int {
 		return 0
 	}
 	return s.Constraint.Directions
+}
+
+// metScale makes rows hold almost as those do that every field of the ansatz meets: with more normal equations are singular.
+const metScale = 100
+
+// RowScale returns what multiplies the squares of a set's rows where values of a whole grid are sought: as in solves, but that conditions which all fields of the ansatz
+// meet hold.
+func (s *Spec) RowScale(p *pde.Problem) (func(set *pde.RowSet) float64, error) {
+	options, err := s.Options(p)
+	var met []string
+	for c := range p.Unknowns {
+		met = append(met, p.SmoothMet(c)...)
+	}
+	return func(set *pde.RowSet) float64 {
+		scale := options.RowScale(set, len(set.Solved))
+		if slices.Contains(met, set.Name) {
+			scale *= metScale
+		}
+		return scale
+	}, err
 }

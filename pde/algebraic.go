@@ -26,8 +26,8 @@ type algebraicEntry struct {
 }
 
 const (
-	// mostBeginning bounds the steps of Newton's method, and stillBeginning is the change, relative to the unknown, after which it ends.
-	mostBeginning, stillBeginning = 30, 1e-10
+	// mostBeginning bounds the steps of Newton's method, and leftBeginning is what rows may have left, relative to the sum of their parts' magnitudes.
+	mostBeginning, leftBeginning = 30, 1e-11
 )
 
 // newAlgebraic returns nil where there are no such unknowns, where what multiplies unknowns and terms does not depend on them, or where their rows at the first time are not
@@ -117,12 +117,25 @@ func (p *Problem) slopesDependOn(unknowns []int) bool {
 	})
 }
 
-// solve adds to the base (C, P), which is zero there, the values that such unknowns begin with, at all times; false leaves it as it is: no such values were found.
-func (a *algebraic) solve(l *LinearRows, sample []float64) bool {
-	n := l.size()
-	change := make([]float64, a.count)
+// solve adds to the base (C, P), which is zero there, the values that such unknowns begin with, at all times; nothing where no such values are found.
+func (a *algebraic) solve(l *LinearRows, sample []float64) {
+	n, p := l.size(), l.system.Problem
+	values, change, parts := make([]float64, a.count), make([]float64, a.count), make([]float64, a.count)
+	set := func() {
+		for c := range p.Unknowns {
+			if p.timeOrder(c) > 0 {
+				continue
+			}
+			for t := range l.times {
+				for q, column := range a.columns[c*n : (c+1)*n] {
+					l.base[(c*l.times+t)*n+q] = values[column]
+				}
+			}
+		}
+	}
 	for range mostBeginning {
 		a.matrix.Clear()
+		clear(parts)
 		for k, r := range a.parts {
 			out := r.Eval(1, l.base, sample)
 			for i, v := range r.continued(out[0], l.times)[0] {
@@ -133,39 +146,29 @@ func (a *algebraic) solve(l *LinearRows, sample []float64) bool {
 				slopes[j] = r.continued(out[1+j], l.times)[0]
 			}
 			for _, e := range a.entries[k] {
-				a.matrix.Add(a.rows[k][e.node], e.column, slopes[e.term][e.node]*e.by)
+				v := slopes[e.term][e.node] * e.by
+				a.matrix.Add(a.rows[k][e.node], e.column, v)
+				parts[a.rows[k][e.node]] += math.Abs(v * values[e.column])
 			}
+		}
+		ends := true
+		for i, v := range change {
+			ends = ends && math.Abs(v) <= leftBeginning*parts[i]
+		}
+		if ends {
+			return
 		}
 		if !a.matrix.Factor() {
 			break
 		}
-		a.matrix.Solve(change)
-		if !finite(change) {
+		if a.matrix.Solve(change); !finite(change) {
 			break
 		}
-		ends := true
-		for c := range l.system.Problem.Unknowns {
-			if l.system.Problem.timeOrder(c) > 0 {
-				continue
-			}
-			largest, moved := 0.0, 0.0
-			for q, column := range a.columns[c*n : (c+1)*n] {
-				by := change[column]
-				largest, moved = max(largest, math.Abs(l.base[c*l.times*n+q]+by)), max(moved, math.Abs(by))
-				for t := range l.times {
-					l.base[(c*l.times+t)*n+q] += by
-				}
-			}
-			ends = ends && moved <= stillBeginning*largest
+		for i, v := range change {
+			values[i] += v
 		}
-		if ends {
-			return true
-		}
+		set()
 	}
-	for c := range l.system.Problem.Unknowns {
-		if l.system.Problem.timeOrder(c) == 0 {
-			clear(l.base[c*l.times*n : (c+1)*l.times*n])
-		}
-	}
-	return false
+	clear(values)
+	set()
 }
