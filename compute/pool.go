@@ -16,6 +16,7 @@ import (
 type Pool struct {
 	workers int
 	wake    []chan struct{}
+	using   int
 	job     job
 	closed  bool
 }
@@ -33,7 +34,7 @@ func NewPool(workers int) *Pool {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	p := &Pool{workers: workers, wake: make([]chan struct{}, workers-1)}
+	p := &Pool{workers: workers, using: workers, wake: make([]chan struct{}, workers-1)}
 	for i := range p.wake {
 		p.wake[i] = make(chan struct{}, 1)
 		go p.serve(i+1, p.wake[i])
@@ -58,6 +59,9 @@ func (p *Pool) drain(worker int) {
 	}
 }
 
+// Use lets calls of Run have so many of the workers from now on, at least one.
+func (p *Pool) Use(workers int) { p.using = max(1, min(workers, p.workers)) }
+
 // Workers returns the number of workers, at least 1.
 func (p *Pool) Workers() int {
 	if p == nil {
@@ -70,7 +74,7 @@ func (p *Pool) Workers() int {
 // and returns when all are done. Calls do not nest and are not concurrent. To
 // keep a step free of allocations, build task once and reuse it.
 func (p *Pool) Run(n int, task func(worker, i int)) {
-	if p == nil || p.workers == 1 || n <= 1 {
+	if p == nil || p.using == 1 || n <= 1 {
 		for i := range n {
 			task(0, i)
 		}
@@ -78,7 +82,7 @@ func (p *Pool) Run(n int, task func(worker, i int)) {
 	}
 	p.job.n, p.job.task = int64(n), task
 	p.job.next.Store(0)
-	helpers := min(len(p.wake), n-1)
+	helpers := min(p.using-1, n-1)
 	p.job.done.Add(helpers)
 	for _, w := range p.wake[:helpers] {
 		w <- struct{}{}

@@ -41,7 +41,7 @@ func NewEngine[T compute.Float](s *model.Spec, p *pde.Problem, o engine.Options,
 	}
 	single := *s
 	if comm.Size() > 1 || slabs > 1 {
-		single.Training.MicroBatch = 1
+		single.Training.MicroBatch, o.Samples = 1, 0
 	}
 	e, err := engine.New[T](&single, p, o)
 	if err != nil || comm.Size() == 1 {

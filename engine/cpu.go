@@ -100,6 +100,9 @@ func (e *cpu[T]) Info() Info { return e.Plan.Info }
 // Close ends the workers.
 func (e *cpu[T]) Close() { e.pool.Close() }
 
+// use implements threaded.
+func (e *cpu[T]) use(threads int) { e.pool.Use(threads) }
+
 // Predict implements Engine.
 func (e *cpu[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction) error) (err error) {
 	defer slab.Recover(&err)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -194,6 +195,9 @@ type Options struct {
 	Router  constraint.Router // as Info has it; nil: by the spec
 	Blend   float64           // constraint.Options.Blend: such an engine predicts, and does not train
 	Workers int               // threads, 0 for all cores; results do not depend on it
+	// Samples is how many samples batches mostly have: engine cpu takes several side by side, with the memory of an engine each, while these have half of the machine's
+	// at most. Results do not depend on it.
+	Samples int
 	// Ranks are processes that divide the grid among them, along its first axis, and make all
 	// calls together; nil, or one: this process has all of it.
 	Ranks compute.Ranks
@@ -226,7 +230,27 @@ func New[T compute.Float](s *model.Spec, p *pde.Problem, o Options) (Engine[T], 
 	if name == "cpu" && o.Plugin != "" {
 		return nil, fmt.Errorf("engine cpu: it has no plugins: %s is for engine xla", o.Plugin)
 	}
-	return Make[T](c, s, p, o)
+	if name != "cpu" || o.Ranks != nil {
+		return Make[T](c, s, p, o)
+	}
+	threads := o.Workers
+	if threads < 1 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	one := *s
+	one.Training.MicroBatch = 1
+	if o.Samples = affordable(&one, p, o, threads); SideBySide(o.Samples, threads) < 2 {
+		return Make[T](c, s, p, o)
+	}
+	first, err := Make[T](c, &one, p, o)
+	if err != nil {
+		return nil, err
+	}
+	return newSeveral(first, o.Samples, threads, func(threads int) (Engine[T], error) {
+		part := o
+		part.Workers = threads
+		return Make[T](c, &one, p, part)
+	}), nil
 }
 
 // Make makes an engine by its constructor in the precision T.

@@ -87,6 +87,13 @@ type rollout[T compute.Float] struct {
 // Info implements Engine.
 func (e *rollout[T]) Info() Info { return e.whole }
 
+// use implements threaded.
+func (e *rollout[T]) use(threads int) {
+	if of, ok := e.Engine.(threaded); ok {
+		of.use(threads)
+	}
+}
+
 // cut sets dst to segment k of a field (C, P) on the whole grid; past the end is what is there.
 func (e *rollout[T]) cut(dst, field []float64, k int) []float64 {
 	width, from, to := e.whole.SliceSize(), e.whole.Grid.Size(), e.part.Grid.Size()

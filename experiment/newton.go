@@ -12,6 +12,7 @@ import (
 	"pihc/engine"
 	"pihc/grid"
 	"pihc/internal/discrete"
+	"pihc/internal/machine"
 	"pihc/model"
 )
 
@@ -133,13 +134,13 @@ func (d *draft) untrained(ctx context.Context) (worst, prediction float64, err e
 	for i := range samples {
 		batch.Seeds = append(batch.Seeds, constraint.Seed{Run: 1, Sample: uint64(i)})
 	}
-	count, begin := 0.0, time.Now()
+	count, watch := 0.0, machine.Start()
 	err = e.Predict(engine.InitialParams[float32](e.Info()), batch, func(_ int, p *engine.Prediction) error {
 		if worst = max(worst, p.Residual); math.IsNaN(p.Residual) {
 			worst = math.Inf(1)
 		}
 		count++
-		if prediction = time.Since(begin).Seconds() / count; worst > mostUnsolved || prediction*count > longNewton {
+		if prediction = watch.Seconds() / count; worst > mostUnsolved || prediction*count > longNewton {
 			return errSeen
 		}
 		return nil

@@ -230,6 +230,7 @@ func newPredictor[T compute.Float](r *Run, spec *model.Spec, g *grid.Grid, e *Ev
 	if e.Comm != nil {
 		together = max(together, e.Comm.Size()/max(1, e.Slabs))
 	}
+	together = max(together, e.threads())
 	if e.passes(r.Spec) == model.AutoPasses {
 		if made, err = repeated(made, r, spec, g, together, e); err != nil {
 			return nil, err
@@ -258,7 +259,7 @@ func partOf(spec *model.Spec, p *pde.Problem, g *grid.Grid) (x part, err error) 
 }
 
 func newEngine[T compute.Float](x part, router constraint.Router, e *Evaluation) (engine.Engine[T], error) {
-	return dist.NewEngine[T](x.spec, x.problem, e.engine(engine.Options{Grid: x.grid, Router: router, Blend: e.evaluation(x.spec).Blend, Workers: e.Workers}), e.Comm, e.Slabs)
+	return dist.NewEngine[T](x.spec, x.problem, e.engine(engine.Options{Grid: x.grid, Router: router, Blend: e.evaluation(x.spec).Blend, Workers: e.Workers, Samples: e.threads()}), e.Comm, e.Slabs)
 }
 
 // repeated is an engine that runs until the residual stops falling, beginning on coarser grids. It closes made if it fails.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"time"
 
 	"pihc/constraint"
 	"pihc/engine"
@@ -259,16 +258,20 @@ func roundDown(n int) int {
 // timeSteps measures a step of training without the update of the parameters, by samples that go through the network
 // together and for which all others of a batch take as long: each pass of the network once, after one that is not
 // counted, unless that alone takes twice the most seconds that a step may take. Where the threads did not
-// have their processors to themselves, processor time says how long it would take. A validation is measured by as many samples, with the
+// have their processors to themselves, what they waited for those is left out. A validation is measured by as many samples, with the
 // parameters that training begins with.
 func (s *sizes) timeSteps(p *pde.Problem, most float64) error {
-	e, err := engine.New[float32](s.fitted, p, engine.Options{Workers: s.workers})
+	e, err := engine.New[float32](s.fitted, p, engine.Options{Workers: s.workers, Samples: s.batch})
 	if err != nil {
 		return err
 	}
 	defer e.Close()
 	info := e.Info()
-	initial, err := draws(s.fitted, p, "train", min(s.batch, s.fitted.Training.MicroBatch))
+	together := s.fitted.Training.MicroBatch
+	if s.workers > 1 { // or side by side
+		together = s.batch
+	}
+	initial, err := draws(s.fitted, p, "train", min(s.batch, together))
 	if err != nil {
 		return err
 	}
@@ -276,7 +279,7 @@ func (s *sizes) timeSteps(p *pde.Problem, most float64) error {
 	grad := make([]float32, len(params))
 	// step returns the seconds of a step of the batch, in the mean over passes.
 	step := func(passes ...int) (float64, error) {
-		begin, used := time.Now(), machine.CPUSeconds()
+		watch := machine.Start()
 		for _, pass := range passes {
 			b := engine.Batch{Inputs: initial, Pass: pass, Training: engine.Training{Progress: 1}}
 			for i := range initial {
@@ -286,9 +289,12 @@ func (s *sizes) timeSteps(p *pde.Problem, most float64) error {
 				return 0, err
 			}
 		}
-		return seconds(begin, used, s.workers) / float64(len(passes)) * float64(s.batch) / float64(len(initial)), nil
+		return watch.Seconds() / float64(len(passes)) * float64(s.batch) / float64(len(initial)), nil
 	}
-	if s.step, err = step(1); err != nil || s.step > 2*most {
+	if s.step, err = step(1); err == nil && s.step > 2*most {
+		s.step, err = step(1) // the first made what others find
+	}
+	if err != nil || s.step > 2*most {
 		return err
 	}
 	var passes []int
@@ -300,7 +306,7 @@ func (s *sizes) timeSteps(p *pde.Problem, most float64) error {
 	if s.step, err = step(passes...); err != nil {
 		return err
 	}
-	begin, used := time.Now(), machine.CPUSeconds()
+	watch := machine.Start()
 	b := engine.Batch{Inputs: initial, Seeds: train.EvaluationSeeds(len(initial))}
 	if err := e.Predict(params, b, func(int, *engine.Prediction) error { return nil }); err != nil {
 		return err
@@ -309,17 +315,8 @@ func (s *sizes) timeSteps(p *pde.Problem, most float64) error {
 	if n := s.fitted.Training.ValidateCount; n > 0 {
 		count = min(count, n)
 	}
-	s.check = seconds(begin, used, s.workers) * float64(count) / float64(len(initial))
+	s.check = watch.Seconds() * float64(count) / float64(len(initial))
 	return nil
-}
-
-// seconds is the time since then or, where threads did not have their processors to themselves, what the processor time since says.
-func seconds(begin time.Time, used float64, workers int) float64 {
-	wall := time.Since(begin).Seconds()
-	if used = machine.CPUSeconds() - used; used > 0 {
-		wall = min(wall, used/(0.9*float64(workers)))
-	}
-	return wall
 }
 
 // timeSolution measures one reference solution, and takes as many validation and test samples as are
@@ -344,7 +341,7 @@ func (s *sizes) timeSolution(p *pde.Problem, o *SizeOptions) error {
 	if err != nil {
 		return err
 	}
-	begin, used := time.Now(), machine.CPUSeconds()
+	watch := machine.Start()
 	if _, err := solver.Solve(make([]float64, len(p.Unknowns)*g.Size()), initial[0]); err != nil {
 		hint := fmt.Sprintf("an equation whose solutions end, or leave what its expressions are defined for, within the range of %s, or that begin with a jump?", p.Axes[0].Name)
 		if p.Steady {
@@ -352,10 +349,7 @@ func (s *sizes) timeSolution(p *pde.Problem, o *SizeOptions) error {
 		}
 		return words.WithHint(fmt.Errorf("reference solution: %w", err), "%s Without `reference` there are residuals alone", hint)
 	}
-	s.solution = time.Since(begin).Seconds()
-	if used = machine.CPUSeconds() - used; used > 0 {
-		s.solution = min(s.solution, used)
-	}
+	s.solution = watch.Seconds()
 	affordable := int(60 * o.Minutes * float64(s.workers) / max(s.solution, 1e-3))
 	if s.validations = max(fewestSolved, min(mostValidated, affordable/2)); s.validations < mostValidated {
 		s.check *= float64(s.validations) / mostValidated

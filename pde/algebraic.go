@@ -26,7 +26,8 @@ type algebraicEntry struct {
 }
 
 const (
-	// mostBeginning bounds the steps of Newton's method, and leftBeginning is what rows may have left, relative to the sum of their parts' magnitudes.
+	// mostBeginning bounds the steps of Newton's method, and leftBeginning is what rows may have left, relative to the sum of their entries by the largest value of each
+	// unknown.
 	mostBeginning, leftBeginning = 30, 1e-11
 )
 
@@ -120,14 +121,20 @@ func (p *Problem) slopesDependOn(unknowns []int) bool {
 // solve adds to the base (C, P), which is zero there, the values that such unknowns begin with, at all times; nothing where no such values are found.
 func (a *algebraic) solve(l *LinearRows, sample []float64) {
 	n, p := l.size(), l.system.Problem
-	values, change, parts := make([]float64, a.count), make([]float64, a.count), make([]float64, a.count)
+	values, largest := make([]float64, a.count), make([]float64, a.count) // the latter of a value's unknown
+	change, parts := make([]float64, a.count), make([]float64, a.count)
 	set := func() {
 		for c := range p.Unknowns {
 			if p.timeOrder(c) > 0 {
 				continue
 			}
-			for t := range l.times {
-				for q, column := range a.columns[c*n : (c+1)*n] {
+			columns, most := a.columns[c*n:(c+1)*n], 0.0
+			for _, column := range columns {
+				most = max(most, math.Abs(values[column]))
+			}
+			for q, column := range columns {
+				largest[column] = most
+				for t := range l.times {
 					l.base[(c*l.times+t)*n+q] = values[column]
 				}
 			}
@@ -148,7 +155,7 @@ func (a *algebraic) solve(l *LinearRows, sample []float64) {
 			for _, e := range a.entries[k] {
 				v := slopes[e.term][e.node] * e.by
 				a.matrix.Add(a.rows[k][e.node], e.column, v)
-				parts[a.rows[k][e.node]] += math.Abs(v * values[e.column])
+				parts[a.rows[k][e.node]] += math.Abs(v) * largest[e.column]
 			}
 		}
 		ends := true

@@ -543,6 +543,40 @@ func TestSteppedStanding(t *testing.T) {
 	}
 }
 
+// What is zero at a wall, but for rounding, does not keep Newton's method from its end: the integral of a thermistor's heating, and all of it, which divides.
+func TestSteppedIntegral(t *testing.T) {
+	s, rows := stepped(t, `
+name: thermistor
+unknown: [u, Q, J]
+axes:
+  t: {range: [0, 0.5], points: 9, boundary: nodes}
+  x: {range: [0, 1], points: 41, boundary: nodes}
+terms:
+  u_t: {of: u, axis: t, derivative: 1}
+  u_xx: {of: u, axis: x, derivative: 2}
+  Q_x: {of: Q, axis: x, derivative: 1}
+  J_x: {of: J, axis: x, derivative: 1}
+residual:
+  heat: {expression: "J^2*(u_t - u_xx) - exp(-u)"}
+  integral: {expression: Q_x - exp(-u), rows: {x: [1, 0]}}
+  constant: {expression: J_x, rows: {x: [1, 0]}}
+conditions:
+  start: {kind: initial, at: {t: low}, expression: u - u0}
+  left: {at: {x: low}, expression: u}
+  right: {at: {x: high}, expression: u}
+  from: {at: {x: low}, expression: Q}
+  all: {at: {x: high}, expression: Q - J}
+ansatz: {u: {offset: u0, duhamel: rows}, Q: {duhamel: rows}, J: {duhamel: rows}}
+`)
+	sample := slices.Repeat([]float64{3}, s.InputSize())
+	if _, err := rows.For(sample); err != nil {
+		t.Fatal(err)
+	}
+	n := s.Grid.Size()
+	check.Close(t, rows.base[2*n:], slices.Repeat([]float64{math.Exp(-3)}, n), 1e-10, 0)
+	check.Close(t, rows.base[n+40:n+41], []float64{math.Exp(-3)}, 1e-10, 0)
+}
+
 // Waves of two unknowns grow alike in all units of these, and as much as what really grows does.
 func TestSteppedGrowthUnits(t *testing.T) {
 	const waves = `

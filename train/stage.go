@@ -21,7 +21,7 @@ type stage[T compute.Float] struct {
 // newEngine makes the engine of a stage of training.
 func (t *trainer[T]) newEngine(stage int) (engine.Engine[T], error) {
 	s := t.stages[stage]
-	o := engine.Options{Name: t.options.Engine, Plugin: t.options.Plugin, Workers: t.options.Workers, Grid: s.Grid}
+	o := engine.Options{Name: t.options.Engine, Plugin: t.options.Plugin, Workers: t.options.Workers, Grid: s.Grid, Samples: s.Spec.Training.Batch}
 	return dist.NewEngine[T](s.Spec, t.problem, o, t.options.Comm, t.options.Slabs)
 }
 

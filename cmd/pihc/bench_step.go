@@ -156,7 +156,7 @@ func prepareStep[T compute.Float](b *bench, x timed) (run func() (engine.Stats, 
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err := dist.NewEngine[T](spec, b.problem, engine.Options{Workers: x.workers}, b.app.comm, b.app.slabs)
+	e, err := dist.NewEngine[T](spec, b.problem, engine.Options{Workers: x.workers, Samples: spec.Training.Batch}, b.app.comm, b.app.slabs)
 	if err != nil {
 		return nil, nil, err
 	}

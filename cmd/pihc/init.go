@@ -56,7 +56,7 @@ residual_weight that falls in time. Files with faults that ` + "`pihc check`" + 
 in rows and ansatz are refused.
 
 The spec's sizes are such that the steps of one training take about --minutes on
-this machine, by the processor time of a few; validations, at least three, take a
+this machine, less what others take of it; validations, at least three, take a
 quarter of that more at most where three are not longer. init says how long
 everything will take. The time of an equation whose network runs several times is divided
 into segments (rollout): four, or 5, 3 or 2 where those fit the grid, and more where
