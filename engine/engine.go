@@ -195,8 +195,8 @@ type Options struct {
 	Router  constraint.Router // as Info has it; nil: by the spec
 	Blend   float64           // constraint.Options.Blend: such an engine predicts, and does not train
 	Workers int               // threads, 0 for all cores; results do not depend on it
-	// Samples is how many samples batches mostly have: engine cpu takes several side by side, with the memory of an engine each, while these have half of the machine's
-	// at most. Results do not depend on it.
+	// Samples is how many samples batches mostly have: engine cpu takes those of few points side by side, with the memory of an engine each, while these have half of the
+	// machine's at most. Results do not depend on it.
 	Samples int
 	// Ranks are processes that divide the grid among them, along its first axis, and make all
 	// calls together; nil, or one: this process has all of it.

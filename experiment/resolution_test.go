@@ -75,6 +75,8 @@ func TestUnresolved(t *testing.T) {
 		{"steps", "where(x < 0.5, 1, 0) + floor(4*t) + sign(x - t)", "", ""},
 		{"singular coefficients", "2*u_x/t + 6*u/t^2 + u/sqrt(t)", "", ""},
 		{"a limit at the beginning", "where(t > 0, u*exp(-1/t)/t, 0) + where(t > 0, u, 0)", "", ""},
+		{"friction at the end", "(0.4 + 0.26/(1 + 300*sqrt(0.5 - t)))*u", "t", "t"},
+		{"friction where what it multiplies vanishes", "(0.5 - t)*(0.4 + 0.26/(1 + 300*sqrt(0.5 - t)))*u", "", ""},
 		{"hardly anything", "1 + where(abs(x - 0.336) < 0.001, 1e-3, 0)*u + where(abs(x - 0.336) < 0.001, 1.01, 1)", "x", "x"},
 	} {
 		src := fmt.Sprintf(sources, c.source)

@@ -54,8 +54,8 @@ func (p *Problem) Unresolved(g *grid.Grid, points, samples [][]float64) (found [
 				ends[a.Name] = expr.Const(a.Coordinate(a.Points - 1))
 			}
 		}
-		for parts := []*expr.Expr{r.Expr.Substitute(ends)}; len(parts) > 0; parts = parts[1:] {
-			e := parts[0]
+		for parts := []part{{Expr: r.Expr.Substitute(ends)}}; len(parts) > 0; parts = parts[1:] {
+			e, whole, rest := parts[0].Expr, parts[0].whole, parts[0].rest
 			if seen[e] {
 				continue
 			}
@@ -64,21 +64,38 @@ func (p *Problem) Unresolved(g *grid.Grid, points, samples [][]float64) (found [
 			same := func(x *expr.Expr) bool { return expr.Same(x, e) }
 			if !sum && e.Name() == "" && b.work < mostWork && len(b.along(e)) > 0 && !slices.ContainsFunc(tested, same) {
 				tested = append(tested, e)
-				if x, bad := b.test(e, samples); bad {
+				if x, bad := b.test(parts[0], samples); bad {
 					x.Rows, x.Expr = r.Name, e
 					found = append(found, x)
 					continue
 				}
 			}
 			switch {
-			case sum || e.IsProduct():
-				parts = append(parts, e.Args()...)
-			case e.IsQuotient():
-				parts = append(parts, e.Args()[0])
+			case sum:
+				for _, x := range e.Args() {
+					parts = append(parts, part{x, whole, rest})
+				}
+			case e.IsProduct() || e.IsQuotient():
+				if whole == nil {
+					whole, rest = e, expr.Const(1)
+				}
+				factors := e.Args()
+				if e.IsQuotient() {
+					factors = factors[:1]
+				}
+				for _, x := range factors {
+					parts = append(parts, part{x, whole, rest.Times(e).Over(x)})
+				}
 			}
 		}
 	}
 	return found
+}
+
+// A part of an addend of rows, and what multiplies it there.
+type part struct {
+	*expr.Expr
+	whole, rest *expr.Expr
 }
 
 // A probe evaluates expressions anywhere in the box of a problem.
@@ -212,8 +229,9 @@ func (b *probe) extremes(e *expr.Expr) [][]float64 {
 	return [][]float64{b.largest(e, all, 1), b.largest(e, all, -1)}
 }
 
-// test reports whether an expression is narrow where it is largest or least.
-func (b *probe) test(e *expr.Expr, samples [][]float64) (found Unresolved, bad bool) {
+// test reports whether an expression is narrow where it is largest or least, and not little of its addend there.
+func (b *probe) test(of part, samples [][]float64) (found Unresolved, bad bool) {
+	e := of.Expr
 	b.random = rand.New(rand.NewPCG(1, 2))
 	for i := range samples {
 		if i > 0 && !slices.ContainsFunc(b.problem.InputNames(), e.DependsOn) {
@@ -223,7 +241,7 @@ func (b *probe) test(e *expr.Expr, samples [][]float64) (found Unresolved, bad b
 		for _, place := range b.extremes(e) {
 			for _, k := range b.along(e) {
 				median, size := b.narrow(e, place, k)
-				if size == 0 || b.singular(e, place, k) {
+				if size == 0 || b.singular(e, place, k) || b.vanishes(of, place, k, median) {
 					continue
 				}
 				closest := b.points[k][0]
@@ -271,6 +289,28 @@ func (b *probe) narrow(e *expr.Expr, place []float64, k int) (median, size float
 		}
 	}
 	return median, size
+}
+
+// mostVanished is what is little of an expression.
+const mostVanished = 0.01
+
+// vanishes reports whether a narrow part, less its median nearby, is little of its addend: friction at a surface without pressure.
+func (b *probe) vanishes(of part, place []float64, k int, median float64) bool {
+	if of.whole == nil {
+		return false
+	}
+	sides := make([]float64, len(place))
+	sides[k] = min(2*b.steps[k], 2*b.whole[k])
+	largest := func(x *expr.Expr, places [][]float64) (most float64) {
+		for _, v := range b.evaluate(x, places) {
+			if !math.IsNaN(v) {
+				most = max(most, math.Abs(v))
+			}
+		}
+		return most
+	}
+	here := largest(of.Minus(expr.Const(median)).Times(of.rest), b.scatter(place, sides, 4096))
+	return here < mostVanished*largest(of.whole, b.scatter(b.middle, b.whole, 4096))
 }
 
 // singular reports whether an expression grows without bound at a place, as coefficients in polar coordinates do:
