@@ -239,7 +239,7 @@ func New[T compute.Float](s *model.Spec, p *pde.Problem, o Options) (Engine[T], 
 	}
 	one := *s
 	one.Training.MicroBatch = 1
-	if o.Samples = affordable(&one, p, o, threads); SideBySide(o.Samples, threads) < 2 {
+	if o.Samples = affordable(&one, p, o, threads); sideBySide(o.Samples, threads) < 2 {
 		return Make[T](c, s, p, o)
 	}
 	first, err := Make[T](c, &one, p, o)

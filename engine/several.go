@@ -26,8 +26,8 @@ type several[T compute.Float] struct {
 // threaded is an engine that may be told to use some of its threads.
 type threaded interface{ use(threads int) }
 
-// SideBySide is how many engines share the threads where there are so many samples at a time: what has the shortest rounds, if k threads of an engine are as fast as k^0.6.
-func SideBySide(samples, threads int) (count int) {
+// sideBySide is how many engines share the threads where there are so many samples at a time: what has the shortest rounds, if k threads of an engine are as fast as k^0.6.
+func sideBySide(samples, threads int) (count int) {
 	least := math.Inf(1)
 	for n := 1; n <= min(samples, threads); n++ {
 		if time := float64((samples+n-1)/n) / math.Pow(float64(threads/n), 0.6); time < least {
@@ -60,7 +60,7 @@ func affordable(s *model.Spec, p *pde.Problem, o Options, threads int) int {
 	}
 	each, have := needs.Network+needs.Constraint+needs.Parameters, machine.Memory()
 	samples := o.Samples
-	for samples > 1 && have > 0 && float64(SideBySide(samples, threads))*each > have/2 {
+	for samples > 1 && have > 0 && float64(sideBySide(samples, threads))*each > have/2 {
 		samples--
 	}
 	return samples
@@ -68,8 +68,16 @@ func affordable(s *model.Spec, p *pde.Problem, o Options, threads int) int {
 
 // newSeveral returns an engine like first, which has so many threads, by several of them, which more makes with a number of threads.
 func newSeveral[T compute.Float](first Engine[T], samples, threads int, more func(threads int) (Engine[T], error)) Engine[T] {
-	count := SideBySide(samples, threads)
+	count := sideBySide(samples, threads)
 	return &several[T]{Engine: first, threads: threads, count: count, more: func() (Engine[T], error) { return more(threads / count) }}
+}
+
+// AtATime is how many samples an engine takes side by side.
+func AtATime[T compute.Float](e Engine[T]) int {
+	if s, ok := e.(*several[T]); ok {
+		return s.count
+	}
+	return 1
 }
 
 // Close implements Engine.

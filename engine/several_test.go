@@ -25,7 +25,7 @@ func TestSeveral(t *testing.T) {
 			want := evaluated(t, spec, p, Options{Workers: 1}, 5)
 			for _, o := range []Options{{Workers: 2, Samples: 2}, {Workers: 4, Samples: 5}, {Workers: 3, Samples: 3}} {
 				if got := evaluated(t, spec, p, o, 5); got != want {
-					t.Errorf("%d threads, %d samples side by side: %s\nwant %s", o.Workers, SideBySide(o.Samples, o.Workers), got, want)
+					t.Errorf("%d threads, %d samples side by side: %s\nwant %s", o.Workers, sideBySide(o.Samples, o.Workers), got, want)
 				}
 			}
 		})
@@ -134,7 +134,7 @@ func TestSeveralEnds(t *testing.T) {
 // Samples side by side have a thread each where there are as many, and several where there are fewer.
 func TestSideBySide(t *testing.T) {
 	for _, c := range []struct{ samples, threads, want int }{{1, 16, 1}, {0, 2, 1}, {4, 1, 1}, {4, 2, 2}, {2, 2, 2}, {4, 16, 4}, {6, 4, 2}, {32, 16, 16}, {5, 2, 2}} {
-		if got := SideBySide(c.samples, c.threads); got != c.want {
+		if got := sideBySide(c.samples, c.threads); got != c.want {
 			t.Errorf("%d samples, %d threads: %d, want %d", c.samples, c.threads, got, c.want)
 		}
 	}

@@ -230,7 +230,7 @@ func newPredictor[T compute.Float](r *Run, spec *model.Spec, g *grid.Grid, e *Ev
 	if e.Comm != nil {
 		together = max(together, e.Comm.Size()/max(1, e.Slabs))
 	}
-	together = max(together, e.threads())
+	together = max(together, engine.AtATime(made))
 	if e.passes(r.Spec) == model.AutoPasses {
 		if made, err = repeated(made, r, spec, g, together, e); err != nil {
 			return nil, err

@@ -5,7 +5,7 @@
 For each file beside TABLE, or those named (FOLDER/NAME: in a folder beside that of TABLE): `pihc init --minutes MINUTES`, no key, then
 `pihc reproduce --methods moe` with what follows the names. A line of TABLE says what came of it; a file that init refuses has its
 message instead. Lines of other files stay. Tables are outside.csv (0.5 minutes), before.csv (likewise, with an older program),
-../newcomers/newcomers.csv (0.5 on one core) and ../strangers/strangers.csv (5 on one core, of kdv 2), for example.
+../newcomers/newcomers.csv (0.5 on one core) and ../strangers/strangers.csv (3 on one core), for example.
 """
 import csv, json, pathlib, subprocess, sys
 
