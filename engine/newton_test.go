@@ -149,6 +149,36 @@ func TestNewton(t *testing.T) {
 	}
 }
 
+// Beside a kink, where the sum of squares has minima that are no solutions, whole steps lead on: uptake at a wall that ends with what there is.
+func TestNewtonKink(t *testing.T) {
+	const uptake = `
+name: uptake
+unknown: c
+axes:
+  t: {range: [0, 1], points: 17, boundary: nodes}
+  x: {range: [0, 1], points: 24, boundary: nodes}
+inputs: {v: {distribution: uniform, low: 0.8, high: 1.2}}
+terms:
+  c_t: {axis: t, derivative: 1}
+  c_x: {axis: x, derivative: 1}
+  c_xx: {axis: x, derivative: 2}
+residual: {expression: "c_t - 0.2*c_xx"}
+conditions:
+  initial: {kind: initial, at: {t: low}, expression: c - c0}
+  left: {at: {x: low}, expression: 0.2*c_x + 0.3*(0.2 - c), rows: {t: [1, 0]}}
+  right: {at: {x: high}, expression: "0.2*c_x + v*max(c, 0)/(0.01 + max(c, 0))", rows: {t: [1, 0]}}
+ansatz: {offset: c0, duhamel: rows}
+initial: {distribution: random-series, series: cosine, parameters: {modes: 3, decay: 1.5}, positive: softplus, scale: 0.15, offset: 0.02}
+`
+	got := predictRepeatedly(t, RepeatOptions{Limit: 60, Together: 4, Newton: true}, 12, stiffEngine(t, uptake, model.Hard, 1))
+	t.Log(got.passes, got.residual)
+	for i, left := range got.residual {
+		if !(left < 0.1) {
+			t.Errorf("sample %d: a residual of %g after %d passes", i, left, got.passes[i])
+		}
+	}
+}
+
 // A tolerance is met, also where steps end without one.
 func TestNewtonTolerance(t *testing.T) {
 	e := stiffEngine(t, strings.ReplaceAll(stiff, "POWER", "1"), model.Hard, 1)

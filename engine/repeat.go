@@ -12,6 +12,7 @@ import (
 	"pihc/grid"
 	"pihc/internal/dataset"
 	"pihc/internal/discrete"
+	"pihc/internal/kernel"
 	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
@@ -45,6 +46,13 @@ const (
 	newtonPatience = 2
 	newtonNear     = 1e-2
 	newtonSolved   = 1e-5
+)
+
+// A step that leads nowhere, and is more than newtonShort of the field, is taken whole, though the residual grows by that, newtonWhole times at most: beside a kink the sum of
+// squares has minima that are no solutions (the watchdog of Chamberlain et al. 1982).
+const (
+	newtonShort = 1e-3
+	newtonWhole = 3
 )
 
 // Repeat returns an engine like e, of a spec with three passes or more, whose Predict
@@ -254,10 +262,13 @@ type repetition struct {
 	done         bool
 	inputs       []float64
 
-	// With Newton's method: a step, in the unit of weights, or nil; whether the next pass is to have none; the loss of Field; the square of the lowest residual when it
-	// had last halved, and the steps since then.
+	// With Newton's method: a step, in the unit of weights, or nil, and its length over that of Field; whether the next pass is to have none, or Field is to be moved by a
+	// whole one first, and how often it was; the loss of Field; the square of the lowest residual when it had last halved, and the steps since then.
 	step    []float64
+	length  float64
 	alone   bool
+	move    bool
+	moves   int
 	loss    float64
 	half    float64
 	halving int
@@ -306,8 +317,8 @@ func (s *repetition) take(p *Prediction) {
 	s.done = s.since >= repeatPatience || !(p.Loss < math.Inf(1))
 }
 
-// look sees what a pass with a step of Newton's method has led to, by the loss of that and of the field that keeps its initial values. Where it led nowhere the next one is
-// without: such a step hides what the network's own functions are good for.
+// look sees what a pass with a step of Newton's method has led to, by the loss of that and of the field that keeps its initial values. Where it led nowhere the field is moved
+// by it, or the next pass is without: such a step hides what the network's own functions are good for.
 func (l *level[T]) look(s *repetition, loss, still, residual, tolerance float64) {
 	if s.step != nil {
 		s.halving++
@@ -316,7 +327,11 @@ func (l *level[T]) look(s *repetition, loss, still, residual, tolerance float64)
 		s.half, s.halving = square, 0
 	}
 	s.done = s.done || tolerance == 0 && (residual <= newtonSolved || residual <= newtonNear && s.halving >= newtonPatience)
-	s.alone = s.step != nil && !(loss < (1-repeatFall)*s.loss)
+	failed := s.step != nil && !(loss < (1-repeatFall)*s.loss)
+	s.move = failed && loss < math.Inf(1) && residual > max(tolerance, newtonSolved) && s.moves < newtonWhole && s.length > newtonShort
+	if s.alone = failed && !s.move; s.move {
+		s.since, s.done = 0, false
+	}
 	s.loss = loss
 	if s.below+s.count == 1 && !(loss <= still) {
 		l.persist(s)
@@ -345,22 +360,42 @@ func (l *level[T]) correct(batch Batch, workers int) {
 		}
 		free <- struct{}{}
 		group.Go(func() {
-			step := make([]float64, len(s.Field))
-			if l.newton.Correct(step, s.Field, s.inputs) {
-				s.step = step
-				s.scale()
-			}
+			s.find(l.newton)
 			<-free
 		})
 	}
 	group.Wait()
 }
 
+// find sets the step, after one that moves the field, if that is to be and it can go on from there.
+func (s *repetition) find(newton *discrete.Corrector) {
+	step, field := make([]float64, len(s.Field)), s.Field
+	if s.move && newton.Correct(step, field, s.inputs) {
+		moved := slices.Clone(field)
+		kernel.Axpy64(moved, 1, step)
+		if newton.Correct(step, moved, s.inputs) {
+			copy(field, moved)
+			s.moves, s.loss, s.Directions = s.moves+1, math.Inf(1), nil
+			s.set(step)
+		}
+		return
+	}
+	if newton.Correct(step, field, s.inputs) {
+		s.set(step)
+	}
+}
+
+// set sets the step.
+func (s *repetition) set(step []float64) {
+	s.step, s.length = step, grid.Norm(step)/grid.Norm(s.Field)
+	s.scale()
+}
+
 // scale makes a step as long as the field, if it is shorter, so that the weight of a short one is small and the ridge does not hold it back.
 func (s *repetition) scale() {
 	by := 1 / s.unit
-	if longer := grid.Norm(s.Field) / grid.Norm(s.step); longer > 1 && longer < math.Inf(1) {
-		by *= longer
+	if s.length > 0 && s.length < 1 {
+		by /= s.length
 	}
 	for p := range s.step {
 		s.step[p] *= by
