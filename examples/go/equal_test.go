@@ -40,7 +40,8 @@ problem: drawn.yaml
 constants: {nu: 0.04}
 data: {train: {count: 1, seed: 1}, validation: {count: 1, seed: 2}, test: {count: 21, seed: 3}}
 `
-	settings = "constants: {nu: 0.04}\nevaluation: {passes: auto, limit: 9}\n"
+	settings = "constants: {nu: 0.04}\n"
+	newton   = "evaluation: {newton: true}" // which init writes
 )
 
 // TestEqual requires that the program of this folder, by the library alone, predicts what the
@@ -105,7 +106,10 @@ func ownProblem(t *testing.T, pihc string) string {
 	command(t, dir, pihc, "import", "data/test-00000.npz", "--out", "solutions.npz")
 	command(t, dir, pihc, "init", "./burgers.yaml", "--out", "own", "--minutes", "1e-4")
 	spec := read(t, dir, "own/spec.yaml")
-	write(t, dir, "own/spec.yaml", string(spec)+settings)
+	if !strings.Contains(string(spec), newton) {
+		t.Fatalf("%s has no %q", spec, newton)
+	}
+	write(t, dir, "own/spec.yaml", strings.Replace(string(spec), newton, "evaluation: {passes: auto, limit: 9, newton: true}", 1)+settings)
 	return filepath.Join(dir, "own", "spec.yaml")
 }
 
