@@ -80,19 +80,11 @@ func stiffEngine(t *testing.T, problem string, method string, workers int, overr
 
 func predictRepeatedly(t *testing.T, o RepeatOptions, samples int, e *cpu[float64], coarse ...Engine[float64]) (out repeatedly) {
 	t.Helper()
-	inputs, err := dataset.Draws(e.Problem, e.Grid, samples)
-	if err != nil {
-		t.Fatal(err)
-	}
 	r, err := Repeat[float64](e, o, coarse...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	batch := Batch{Inputs: inputs}
-	for i := range inputs {
-		batch.Seeds = append(batch.Seeds, constraint.Seed{Run: 1, Sample: uint64(i)})
-	}
-	if err := r.Predict(InitialParams[float64](e.Info()), batch, func(_ int, p *Prediction) error {
+	if err := r.Predict(InitialParams[float64](e.Info()), drawn(t, e.Info(), samples), func(_ int, p *Prediction) error {
 		out.passes, out.residual, out.fields = append(out.passes, p.Passes), append(out.residual, p.Residual), append(out.fields, slices.Clone(p.Field))
 		return nil
 	}); err != nil {
@@ -101,19 +93,31 @@ func predictRepeatedly(t *testing.T, o RepeatOptions, samples int, e *cpu[float6
 	return out
 }
 
+// drawn is a batch of samples.
+func drawn(t *testing.T, info Info, samples int) (b Batch) {
+	t.Helper()
+	inputs, err := dataset.Draws(info.Problem, info.Grid, samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Inputs = inputs
+	for i := range inputs {
+		b.Seeds = append(b.Seeds, constraint.Seed{Run: 1, Sample: uint64(i)})
+	}
+	return b
+}
+
 // firstLoss is the loss of the first pass of one sample over that of the field that keeps its initial values.
 func firstLoss(t *testing.T, e *cpu[float64]) (ratio float64) {
 	t.Helper()
-	inputs, err := dataset.Draws(e.Problem, e.Grid, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
 	info := e.Info()
-	still, err := info.StillLosses(inputs)
+	batch := drawn(t, info, 1)
+	still, err := info.StillLosses(batch.Inputs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Predict(InitialParams[float64](info), Batch{Inputs: inputs, Seeds: []constraint.Seed{{Run: 1}}, Pass: 1}, func(_ int, p *Prediction) error {
+	batch.Pass = 1
+	if err := e.Predict(InitialParams[float64](info), batch, func(_ int, p *Prediction) error {
 		ratio = p.Loss / still[0]
 		return nil
 	}); err != nil {

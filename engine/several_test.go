@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"pihc/constraint"
-	"pihc/internal/dataset"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -44,14 +42,7 @@ func evaluated(t *testing.T, spec *model.Spec, p *pde.Problem, o Options, sample
 		t.Fatalf("several engines: %v", ok)
 	}
 	info := e.Info()
-	inputs, err := dataset.Draws(p, info.Grid, samples)
-	if err != nil {
-		t.Fatal(err)
-	}
-	batch, params, fields := Batch{Inputs: inputs}, InitialParams[float32](info), 0.0
-	for i := range inputs {
-		batch.Seeds = append(batch.Seeds, constraint.Seed{Run: 1, Sample: uint64(i)})
-	}
+	batch, params, fields := drawn(t, info, samples), InitialParams[float32](info), 0.0
 	if spec.Rollout < 2 {
 		batch.Field = func(i int, field []float64) {
 			for p, v := range field {
@@ -86,7 +77,7 @@ func evaluated(t *testing.T, spec *model.Spec, p *pde.Problem, o Options, sample
 			}
 			fmt.Fprintf(&b, "%x %x; ", sum, p.Loss)
 			return nil
-		}); err != nil || next != len(inputs) {
+		}); err != nil || next != samples {
 			t.Fatalf("%d predictions: %v", next, err)
 		}
 	}
@@ -101,11 +92,7 @@ func TestSeveralEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	inputs, err := dataset.Draws(p, e.Info().Grid, 6)
-	if err != nil {
-		t.Fatal(err)
-	}
-	batch, params := Batch{Inputs: inputs, Seeds: make([]constraint.Seed, 6)}, InitialParams[float32](e.Info())
+	batch, params := drawn(t, e.Info(), 6), InitialParams[float32](e.Info())
 	wrong := errors.New("wrong")
 	for range 3 {
 		var seen []int

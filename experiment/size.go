@@ -255,8 +255,8 @@ func roundDown(n int) int {
 	return n / unit * unit
 }
 
-// timeSteps measures a step of training without the update of the parameters, by samples that go through the network
-// together and for which all others of a batch take as long: each pass of the network once, after one that is not
+// timeSteps measures a step of training without the update of the parameters, by samples that are taken
+// together or side by side, and for which all others of a batch take as long: each pass of the network once, after one that is not
 // counted, unless that alone takes twice the most seconds that a step may take. Where the threads did not
 // have their processors to themselves, what they waited for those is left out. A validation is measured by as many samples, with the
 // parameters that training begins with.
@@ -267,11 +267,7 @@ func (s *sizes) timeSteps(p *pde.Problem, most float64) error {
 	}
 	defer e.Close()
 	info := e.Info()
-	together := s.fitted.Training.MicroBatch
-	if s.workers > 1 { // or side by side
-		together = s.batch
-	}
-	initial, err := draws(s.fitted, p, "train", min(s.batch, together))
+	initial, err := draws(s.fitted, p, "train", min(s.batch, max(s.fitted.Training.MicroBatch, engine.AtATime(e))))
 	if err != nil {
 		return err
 	}
@@ -291,10 +287,12 @@ func (s *sizes) timeSteps(p *pde.Problem, most float64) error {
 		}
 		return watch.Seconds() / float64(len(passes)) * float64(s.batch) / float64(len(initial)), nil
 	}
-	if s.step, err = step(1); err == nil && s.step > 2*most {
-		s.step, err = step(1) // the first made what others find
+	if engine.AtATime(e) > 1 {
+		if _, err := step(1); err != nil { // which makes the engines
+			return err
+		}
 	}
-	if err != nil || s.step > 2*most {
+	if s.step, err = step(1); err != nil || s.step > 2*most {
 		return err
 	}
 	var passes []int

@@ -61,7 +61,8 @@ quarter of that more at most where three are not longer. init says how long
 everything will take. The time of an equation whose network runs several times is divided
 into segments (rollout): four, or 5, 3 or 2 where those fit the grid, and more where
 samples do not converge by Newton's method, which predictions use where rows are
-finite differences and a step is little work (evaluation: {newton: true}). Second order in
+finite differences, a step is little work (evaluation: {newton: true}), and the ansatz
+is not the solution itself. Second order in
 time wants a basis that is integrated along it (ansatz: smooth), and semilinear waves,
 on periodic axes or between walls where a value or a derivative is zero, fields that
 are solutions of their linear part (ansatz: duhamel), which init writes where the

@@ -147,14 +147,8 @@ func TestFloorOfAnsatz(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := p.Grid(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sys, err := p.Discretize(g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sys := discretized(t, p, nil)
+		g := sys.Grid
 		const points, decay = 32, 0.05 * 4 * math.Pi * math.Pi
 		initial := make([]float64, points)
 		var truth []float64
@@ -226,6 +220,12 @@ func systemOf(t *testing.T, problem string, points map[string]int) *pde.System {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return discretized(t, p, points)
+}
+
+// discretized is a problem on its own grid, but for the axes that have points of their own here.
+func discretized(t *testing.T, p *pde.Problem, points map[string]int) *pde.System {
+	t.Helper()
 	g, err := p.Grid(points)
 	if err != nil {
 		t.Fatal(err)
@@ -290,14 +290,8 @@ initial: {u: {distribution: random-series, series: sine, parameters: {modes: 2},
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := p.Grid(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sys, err := p.Discretize(g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sys := discretized(t, p, nil)
+		g := sys.Grid
 		c, err := NewCorrector(sys, meanOf(1), 1e9)
 		if err != nil {
 			t.Fatal(err)
