@@ -199,7 +199,7 @@ func (e *repeated[T]) run(params []T, batch Batch, l *level[T], first int) error
 // mostCorrected bounds the products of a step of Newton's method: half a second or so.
 const mostCorrected = 1e10
 
-// CheckNewton says why the passes of a spec cannot take steps of Newton's method on a grid (RepeatOptions.Newton): terms that are no finite differences, or too much work. A
+// CheckNewton says why the passes of a spec cannot take steps of Newton's method on a grid (RepeatOptions.Newton): too much work, or rows that are neither finite differences nor marched. A
 // spec that is divided into segments is asked by one of them (model.Spec.SegmentOn).
 func CheckNewton(s *model.Spec, p *pde.Problem, g *grid.Grid) error {
 	_, err := newCorrector(s, p, g)

@@ -29,7 +29,7 @@ const (
 // errSlow says that a prediction with steps of Newton's method takes too long.
 var errSlow = fmt.Errorf("a prediction with steps of Newton's method takes more than %g s", slowNewton)
 
-// tryNewton takes steps of Newton's method where passes are repeated, rows contain finite differences alone, and a step is not much work. Where some samples do not converge
+// tryNewton takes steps of Newton's method where passes are repeated and a step is not much work. Where some samples do not converge
 // before anything is learnt, the time is divided into more segments, if all do then. Linear rows that Duhamel's formula solves by modes are left alone: their differences in
 // time are further from solutions than the formula.
 func (d *draft) tryNewton(ctx context.Context, o *SizeOptions) error {

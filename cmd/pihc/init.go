@@ -60,8 +60,8 @@ this machine, less what others take of it; validations, at least three, take a
 quarter of that more at most where three are not longer. init says how long
 everything will take. The time of an equation whose network runs several times is divided
 into segments (rollout): four, or 5, 3 or 2 where those fit the grid, and more where
-samples do not converge by Newton's method, which predictions use where rows are
-finite differences, a step is little work (evaluation: {newton: true}), and the ansatz
+samples do not converge by Newton's method, which predictions use where a step is
+little work (evaluation: {newton: true}), and the ansatz
 is not the solution itself. Second order in
 time wants a basis that is integrated along it (ansatz: smooth), and semilinear waves,
 on periodic axes or between walls where a value or a derivative is zero, fields that

@@ -48,19 +48,9 @@ func (d *Differences) Move(moved, exact, sample []float64) error {
 		copy(moved, exact)
 		return nil
 	}
-	s := &source{axis: d.sys.Grid.Axes[0], rows: map[sourceKey][][]float64{}}
-	n := d.sys.Grid.Size() / s.axis.Points
-	for _, set := range d.sys.Sets {
-		at := make([][]float64, s.axis.Points)
-		for i, v := range d.sys.NewRowValues(set, set.Points).Eval(0, exact, sample)[0] {
-			k := int(set.Points[i]) / n
-			at[k] = append(at[k], v)
-		}
-		s.rows[sourceKey{set.Kind, set.Name}] = at
-	}
 	sourced := *d.solver
 	march := *d.solver.march
-	march.source, sourced.march = s, &march
+	march.source, sourced.march = leftOf(d.sys, exact, sample), &march
 	_, err := sourced.Solve(moved, sample)
 	return err
 }
@@ -88,8 +78,8 @@ func (s *source) add(rows []float64, set *pde.RowSet, times []float64) {
 	for last+1 < len(all) && all[last+1] != nil {
 		last++
 	}
-	n := len(rows) / len(times)
-	for i, t := range times {
+	n := len(all[first])
+	for i, t := range times[:len(rows)/n] { // rows of the first time are on the first of several slices
 		x := min(max((t-s.axis.Lo)/s.axis.Step(), float64(first)), float64(last))
 		k := min(int(x), max(first, last-1))
 		part := x - float64(k)

@@ -2,10 +2,7 @@ package discrete
 
 import (
 	"errors"
-	"fmt"
-	"math"
 	"slices"
-	"sync"
 
 	"pihc/grid"
 	"pihc/pde"
@@ -75,62 +72,4 @@ func minimiseFrom(sys *pde.System, scale func(set *pde.RowSet) float64, sample, 
 	}
 	steps, err = m.minimise(u)
 	return steps, m.work, err
-}
-
-// A Corrector corrects fields by steps of the Gauss-Newton method over all grid values that the ansatz does not fix, for the rows that a Floor minimises. Several
-// goroutines may use it at once.
-type Corrector struct {
-	rows  minimised
-	bands sync.Pool // of *normalBand, that steps are made with
-}
-
-// freeDamping is the damping of steps where values are free.
-const freeDamping = 1e-10
-
-// ErrNoSteps says why there is no Corrector.
-var ErrNoSteps = errors.New("no steps of Newton's method")
-
-// NewCorrector returns ErrNoSteps, with the reason, where rows contain more than finite differences or a step takes more than so many products. scale is that of
-// MeasureFloor.
-func NewCorrector(sys *pde.System, scale func(set *pde.RowSet) float64, most float64) (*Corrector, error) {
-	c := &Corrector{rows: newMinimised(sys, scale)}
-	switch work := c.rows.normalWork(); {
-	case !c.rows.banded:
-		return nil, fmt.Errorf("%w: a term is no finite difference, or the ansatz fixes a mean", ErrNoSteps)
-	case work > most:
-		return nil, fmt.Errorf("%w: one takes %.2g products, more than %.2g", ErrNoSteps, work, most)
-	}
-	return c, nil
-}
-
-// Correct sets dst (C, P) to a step for a field and the inputs of a sample; ok is false where there is none that is finite. Where values are free the normal equations are
-// damped.
-func (c *Corrector) Correct(dst, field, sample []float64) (ok bool) {
-	m := c.rows.minimiser(sample, 0)
-	if band, ok := c.bands.Get().(*normalBand); ok {
-		m.band = band
-	}
-	defer func() { c.bands.Put(m.band) }()
-	if square := m.squares(field); math.IsNaN(square) || math.IsInf(square, 0) {
-		return false
-	}
-	if !m.factored(0) || !finite(m.step) {
-		m.squares(field)
-		if !m.factored(freeDamping) || !finite(m.step) {
-			return false
-		}
-	}
-	for i, v := range m.step {
-		dst[i] = -v
-	}
-	return true
-}
-
-// Hold sets the values of a field (C, P) that the ansatz fixes to those of another.
-func (c *Corrector) Hold(field, to []float64) {
-	for p, fixed := range c.rows.fixed {
-		if fixed {
-			field[p] = to[p]
-		}
-	}
 }

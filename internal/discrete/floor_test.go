@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"pihc/grid"
@@ -214,7 +213,7 @@ func TestFloorOfCopies(t *testing.T) {
 }
 
 // systemOf is a problem on a grid.
-func systemOf(t *testing.T, problem string, points map[string]int) *pde.System {
+func systemOf(t testing.TB, problem string, points map[string]int) *pde.System {
 	t.Helper()
 	p, err := pde.Open(problem)
 	if err != nil {
@@ -224,7 +223,7 @@ func systemOf(t *testing.T, problem string, points map[string]int) *pde.System {
 }
 
 // discretized is a problem on its own grid, but for the axes that have points of their own here.
-func discretized(t *testing.T, p *pde.Problem, points map[string]int) *pde.System {
+func discretized(t testing.TB, p *pde.Problem, points map[string]int) *pde.System {
 	t.Helper()
 	g, err := p.Grid(points)
 	if err != nil {
@@ -260,77 +259,4 @@ func sum(x []float64) (s float64) {
 		s += v
 	}
 	return s
-}
-
-// Steps of a Corrector converge as Newton's method does, to the minimiser that a Floor is of, in any units of the unknowns, and leave alone what the ansatz fixes.
-func TestCorrector(t *testing.T) {
-	var errs [2][]float64
-	for k, unit := range []string{"1", "1e-9"} {
-		p, err := pde.Load("a.yaml", []byte(strings.ReplaceAll(`
-name: darcy
-unknown: [u, q]
-axes:
-  t: {range: [0, 1], points: 9, boundary: nodes}
-  x: {range: [0, 1], points: 12, boundary: nodes}
-constants: {Q: UNIT}
-terms:
-  u_t: {of: u, axis: t, derivative: 1}
-  u_x: {of: u, axis: x, derivative: 1}
-  q_x: {of: q, axis: x, derivative: 1}
-residual:
-  mass: {expression: u_t + q_x/Q, rows: {t: [1, 0], x: [1, 0]}}
-  flow: {expression: (q/Q + (0.5 + u^2)*u_x)}
-conditions:
-  start: {kind: initial, at: {t: low}, expression: u - u0}
-  left: {at: {x: low}, expression: u - 1}
-  right: {at: {x: high}, expression: q/Q}
-ansatz: {u: {offset: u0, multiplier: t}}
-initial: {u: {distribution: random-series, series: sine, parameters: {modes: 2}, scale: 0.2, offset: 1}}
-`, "UNIT", unit)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		sys := discretized(t, p, nil)
-		g := sys.Grid
-		c, err := NewCorrector(sys, meanOf(1), 1e9)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sample := make([]float64, 12)
-		for i := range sample {
-			sample[i] = 1 + 0.3*math.Sin(math.Pi*float64(i)/11)
-		}
-		field, step := make([]float64, sys.FieldSize()), make([]float64, sys.FieldSize())
-		p.Persist(field, sample, g)
-		size := g.Size()
-		for range 8 {
-			if !c.Correct(step, field, sample) {
-				t.Fatal("no step")
-			}
-			for i, v := range step {
-				field[i] += v
-			}
-			errs[k] = append(errs[k], grid.Norm(step[:size])/grid.Norm(field[:size]))
-			check.Close(t, step[:12], make([]float64, 12), 0, 0)
-		}
-		nearest := slices.Clone(field)
-		for i := range nearest {
-			nearest[i] *= 1 + 0.01*math.Sin(float64(i))
-		}
-		if _, _, err := minimiseFrom(sys, meanOf(1), sample, nearest, 1e9); err != nil {
-			t.Fatal(err)
-		}
-		if d := grid.RelativeL2(field, nearest, 2); d > 1e-6 {
-			t.Errorf("in units of %s the minimiser is %g away", unit, d)
-		}
-	}
-	check.Close(t, errs[1][:3], errs[0][:3], 1e-3, 0)
-	for k := range errs {
-		if last := errs[k][len(errs[k])-1]; last > 1e-7 {
-			t.Errorf("the last step is %g of the field: %g", last, errs[k])
-		}
-	}
-	if _, err := NewCorrector(systemOf(t, "navier-stokes", map[string]int{"t": 9, "x": 8, "y": 8}), meanOf(1), 1e9); !errors.Is(err, ErrNoSteps) {
-		t.Errorf("spectral terms: %v", err)
-	}
 }

@@ -7,20 +7,17 @@ import (
 	"pihc/internal/kernel"
 )
 
-// gmresTolerance is the part of the rows that is left: Newton's method makes up for the rest.
-const gmresTolerance = 1e-3
-
 // gmres sets step to the solution of J step = r at the last evaluation (Y. Saad,
 // Iterative Methods for Sparse Linear Systems, algorithm 6.9; preconditioned from the right where there is
 // an inverse that is near, algorithm 9.5). Rows belong to the values of one field at their points; they count in their units.
 func (st *state) gmres() bool {
-	const restart, cycles, tolerance = 60, 8, gmresTolerance
+	const restart, cycles = 60, 8
 	n := len(st.step)
 	clear(st.step)
 	r, units := make([]float64, n), st.rowUnitsAt()
 	st.scatterRows(r, st.res)
 	divideBy(r, units)
-	target := tolerance * math.Sqrt(kernel.SumSquares64(r))
+	target := st.effort.left * math.Sqrt(kernel.SumSquares64(r))
 	if target == 0 {
 		return true
 	}

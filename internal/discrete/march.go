@@ -54,8 +54,8 @@ func timeOrder(p *pde.Problem, t pde.Term) (order int, space pde.Term, edge stri
 	return order, space, edge, ok && order <= 2
 }
 
-// newMarch returns nil, and why, where the first axis is not time.
-func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts int, e effort) (m *march, why string, err error) {
+// newMarch returns nil, and why, where the first axis is not time. A step has so many instants whose rows are solved together.
+func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts, instants int, e effort) (m *march, why string, err error) {
 	m = &march{problem: p, space: axes[1:], times: times, parts: parts, effort: e}
 	if p.Steady || axes[0].Boundary != grid.Nodes {
 		return nil, "", nil
@@ -81,8 +81,11 @@ func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts int, e ef
 		return nil, why, err
 	}
 	inner.Residuals, inner.Conditions = m.instant(p.Residuals), m.instant(walls)
-	if m.step, err = newSlices(&inner, axes, stages, rates, e); err != nil {
+	if m.step, err = newSlices(&inner, axes, instants, rates, e); err != nil {
 		return nil, "", err
+	}
+	if s := m.step; s.count < s.values() {
+		return nil, "", fmt.Errorf("%d rows for the %d values of an instant", s.count/instants, s.values()/instants)
 	}
 	if len(first) > 0 {
 		err = m.begin(inner, axes, first, walls, rates)
@@ -194,11 +197,7 @@ func newSlices(p *pde.Problem, axes []grid.Axis, count int, rates []int, e effor
 	if err != nil {
 		return nil, err
 	}
-	s, err := newSystem(sys, rates, e)
-	if err == nil && s.count < s.values() && count == stages {
-		err = fmt.Errorf("%d rows for the %d values of an instant", s.count/count, s.values()/count)
-	}
-	return s, err
+	return newSystem(sys, rates, e)
 }
 
 // initial returns the walk at the first time for the inputs of a sample.

@@ -28,7 +28,7 @@ type circulant struct {
 func (s *system) newCirculant() *circulant {
 	axes := s.sys.Grid.Axes[1:]
 	uneven := slices.ContainsFunc(axes, func(a grid.Axis) bool { return a.Boundary != grid.Periodic })
-	if s.slices == 1 || uneven || len(s.sys.Sets) != s.fields {
+	if s.whole || uneven || len(s.sys.Sets) != s.fields {
 		return nil
 	}
 	for _, set := range s.sys.Sets {

@@ -69,7 +69,7 @@ func newSolver(p *pde.Problem, g *grid.Grid, refine []int, e effort) (*Solver, e
 	}
 	var err error
 	var why string
-	if s.march, why, err = newMarch(p, s.fine.Axes, g.Axes[0].Coordinates(), refine[0], e); err != nil {
+	if s.march, why, err = newMarch(p, s.fine.Axes, g.Axes[0].Coordinates(), refine[0], stages, e); err != nil {
 		return nil, fmt.Errorf("problem %s: reference: %w", p.Name, err)
 	}
 	if s.march == nil {

@@ -382,7 +382,7 @@ func (st *state) spent() bool { return st.most > 0 && st.work > st.most }
 func (st *state) enough(size, norm float64) bool {
 	tolerance := st.effort.tolerance
 	if !st.factors && st.near != nil && norm > 0 {
-		tolerance /= max(gmresTolerance*10, size/norm)
+		tolerance /= max(st.effort.left*10, size/norm)
 	}
 	return size <= tolerance*norm
 }

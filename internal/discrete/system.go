@@ -54,17 +54,18 @@ type stencils struct {
 // effort says how well systems are solved, and what is tried.
 type effort struct {
 	tolerance float64 // of the last step of Newton's method, relative to the values
+	left      float64 // of the rows, by GMRES in a step: Newton's method makes up for it
 	grading   int     // steps in place of the first in time
 	halvings  int     // of a step in time that fails
 	direct    float64 // most multiplications of a factorisation; what takes more is left to GMRES
 	dense     int     // most unknowns of systems with dense rows
 }
 
-var thorough = effort{tolerance: 1e-9, grading: 8, halvings: 10, direct: 3e10, dense: 1600}
+var thorough = effort{tolerance: 1e-9, left: 1e-3, grading: 8, halvings: 10, direct: 3e10, dense: 1600}
 
-var rough = effort{tolerance: 1e-4, grading: 4, halvings: 3, direct: thorough.direct, dense: thorough.dense}
+var rough = effort{tolerance: 1e-4, left: 1e-3, grading: 4, halvings: 3, direct: thorough.direct, dense: thorough.dense}
 
-// leastTried is the work of a factorisation of all stages of a step from which GMRES is tried first.
+// leastTried is the work of a factorisation of all instants of a step from which GMRES is tried first.
 const leastTried = 3e7
 
 // newSystem is for rows on the whole grid or, with the rates of terms, on slices that its first axis
@@ -102,7 +103,7 @@ func arranged(sys *pde.System, rates []int, e effort) (*system, error) {
 		}
 		return s, s.checkIterative()
 	}
-	s.tries = !dense && s.slices == stages && !s.normal && s.products > leastTried && s.checkIterative() == nil
+	s.tries = !dense && !s.whole && !s.normal && s.products > leastTried && s.checkIterative() == nil
 	if s.tree != nil { // its columns are in the order of the points
 		for p := range s.order {
 			s.order[p] = p

@@ -67,7 +67,7 @@ func TestTangents(t *testing.T) {
 				a.Points = c.points[i]
 				g.Axes = append(g.Axes, a.Axis)
 			}
-			e := effort{tolerance: 1e-12, grading: 3, halvings: 3, direct: thorough.direct, dense: thorough.dense}
+			e := effort{tolerance: 1e-12, left: 1e-3, grading: 3, halvings: 3, direct: thorough.direct, dense: thorough.dense}
 			if c.iterate {
 				e.direct, e.dense = 0, 0
 			}
