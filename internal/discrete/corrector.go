@@ -102,91 +102,105 @@ func (c *Corrector) Correct(dst, field, sample []float64) (ok bool) {
 
 // marched is Correct by a march.
 func (c *Corrector) marched(dst, field, sample []float64) (ok bool) {
-	sys, times, h := c.rows.sys, c.march.times, c.rows.sys.Grid.Axes[0].Step()
-	left, size, n, unknowns := leftOf(sys, field, sample), sys.Grid.Size(), c.march.step.points, len(sys.Problem.Unknowns)
-	// at is (C, P) at time k, as values of an instant (C, n).
-	at := func(of []float64, k int) []float64 {
-		out := make([]float64, 0, n*unknowns)
-		for f := range unknowns {
-			out = append(out, of[f*size+k*n:][:n]...)
-		}
-		return out
-	}
-	// derivative is that of the field in time, or itself, at t not before time k, by the points about it.
-	derivative := func(order, k int, t float64) []float64 {
-		points := min(5, len(times))
-		first := min(max(k-points/2, 0), len(times)-points)
-		out := make([]float64, n*unknowns)
-		for j, w := range grid.Fornberg(order, t, times[first:first+points]) {
-			if w != 0 {
-				kernel.Axpy64(out, w, at(field, first+j))
-			}
-		}
-		return out
-	}
-	parts := c.march.parts
-	h /= float64(parts)
-	// before are corrections now and before, the last first.
-	var before [][]float64
-	if c.march.start == nil {
-		before = [][]float64{make([]float64, n*unknowns)}
-	} else {
-		st := c.march.start.newState(sample)
-		u, x := make([]float64, st.values()), make([]float64, st.values())
-		c.march.start.setSlices(u, at(field, 0), 0)
-		if c.march.second {
-			c.march.start.setSlices(u, derivative(1, 0, times[0]), 1)
-			st.rate[1] = []float64{0, 1, 0, 0}
-		}
-		if !st.correct(x, u, [orders][]float64{}, [orders][]float64{}, left, times[0]) {
-			return false
-		}
-		now := c.march.start.slicesAt(x, 0)
-		before = [][]float64{now}
-		if c.march.second { // as they would have been before
-			rate := c.march.start.slicesAt(x, 1)
-			for k := 1; k <= 2; k++ {
-				earlier := slices.Clone(now)
-				kernel.Axpy64(earlier, -float64(k)*h, rate)
-				before = append(before, earlier)
-			}
-		}
+	sys, times := c.rows.sys, c.march.times
+	x := correction{march: c.march, field: field, left: leftOf(sys, field, sample), h: sys.Grid.Axes[0].Step() / float64(c.march.parts)}
+	if !x.begin(sample) {
+		return false
 	}
 	st := c.march.step.newState(sample)
-	clear(dst)
 	for k := range times {
-		for i := range parts {
-			if k == 0 {
-				break
-			}
-			t := times[k-1] + float64(i+1)*h
-			x := make([]float64, n*unknowns)
-			var about, known [orders][]float64
-			for m, weights := range backward(len(before), h) {
-				if st.rate[m] = nil; m == 0 || weights == nil {
-					continue
-				}
-				st.rate[m], known[m], about[m] = weights[:1], make([]float64, len(x)), derivative(m, k, t)
-				for j, w := range weights[1:] {
-					kernel.Axpy64(known[m], w, before[j])
-				}
-			}
-			if len(before) > 2 { // a guess
-				kernel.Axpy64(x, 2, before[0])
-				kernel.Axpy64(x, -1, before[1])
-			}
-			if !st.correct(x, derivative(0, k, t), about, known, left, t) {
+		for i := range c.march.parts {
+			if k > 0 && !x.advance(st, k, times[k-1]+float64(i+1)*x.h) {
 				return false
 			}
-			before = append([][]float64{x}, before[:min(len(before), 2)]...)
 		}
-		for f := range unknowns {
-			copy(dst[f*size+k*n:][:n], before[0][f*n:])
+		n := c.march.step.points
+		for f := range sys.Problem.Unknowns {
+			copy(dst[(f*len(times)+k)*n:][:n], x.before[0][f*n:])
 		}
 	}
 	c.Hold(dst, make([]float64, len(dst)))
 	sys.HoldMeans(dst)
 	return finite(dst)
+}
+
+// A correction is a step of Newton's method on its way through the times of a grid.
+type correction struct {
+	*march
+	field  []float64 // (C, P)
+	left   *source   // what it leaves of the rows
+	h      float64
+	before [][]float64 // the correction now and at steps before, the last first: (C, points) of an instant
+}
+
+// at is the field near time k, or a derivative in time, by five times.
+func (x *correction) at(order, k int, t float64) []float64 {
+	count, n := min(5, len(x.times)), x.step.points
+	first := min(max(k-count/2, 0), len(x.times)-count)
+	out := make([]float64, x.step.values())
+	for j, w := range grid.Fornberg(order, t, x.times[first:first+count]) {
+		for f := range x.step.fields {
+			kernel.Axpy64(out[f*n:][:n], w, x.field[(f*len(x.times)+first+j)*n:][:n])
+		}
+	}
+	return out
+}
+
+// begin corrects the first time, where there are rows for that.
+func (x *correction) begin(sample []float64) bool {
+	s := x.start
+	if s == nil {
+		x.before = [][]float64{make([]float64, x.step.values())}
+		return true
+	}
+	st, u, d := s.newState(sample), make([]float64, s.values()), make([]float64, s.values())
+	for i := range s.slices {
+		derivative := x.at(i, 0, x.times[0])
+		for f := range s.fields {
+			copy(s.slice(u, f, i), derivative[f*s.points:])
+		}
+	}
+	if x.second {
+		st.rate[1] = []float64{0, 1, 0, 0}
+	}
+	if !st.correct(d, u, [orders][]float64{}, [orders][]float64{}, x.left, x.times[0]) {
+		return false
+	}
+	for back := range 2*s.slices - 1 { // of second order also as it would have been before
+		now := make([]float64, 0, x.step.values())
+		for f := range s.fields {
+			now = append(now, s.slice(d, f, 0)...)
+			if back > 0 {
+				kernel.Axpy64(now[f*s.points:], -float64(back)*x.h, s.slice(d, f, 1))
+			}
+		}
+		x.before = append(x.before, now)
+	}
+	return true
+}
+
+// advance goes on to t, after time k-1 and at time k at the latest.
+func (x *correction) advance(st *state, k int, t float64) bool {
+	d := make([]float64, st.values())
+	var about, known [orders][]float64
+	for m, weights := range backward(len(x.before), x.h) {
+		if weights == nil || m == 2 && !x.second {
+			continue
+		}
+		st.rate[m], known[m], about[m] = weights[:1], make([]float64, len(d)), x.at(m, k, t)
+		for j, w := range weights[1:] {
+			kernel.Axpy64(known[m], w, x.before[j])
+		}
+	}
+	if len(x.before) > 2 { // a guess
+		kernel.Axpy64(d, 2, x.before[0])
+		kernel.Axpy64(d, -1, x.before[1])
+	}
+	if !st.correct(d, x.at(0, k, t), about, known, x.left, t) {
+		return false
+	}
+	x.before = append([][]float64{d}, x.before[:min(len(x.before), 2)]...)
+	return true
 }
 
 // backward are differences in time, by order of the derivative: the weights of what is now and of the last values before, as far as these go.
@@ -200,23 +214,8 @@ func backward(values int, h float64) (all [orders][]float64) {
 	return all
 }
 
-// setSlices sets slice i of all fields of values to an instant (C, points).
-func (s *system) setSlices(values, instant []float64, i int) {
-	for f := range s.fields {
-		copy(s.slice(values, f, i), instant[f*s.points:])
-	}
-}
-
-// slicesAt is slice i of all fields, as an instant.
-func (s *system) slicesAt(values []float64, i int) (out []float64) {
-	for f := range s.fields {
-		out = append(out, s.slice(values, f, i)...)
-	}
-	return out
-}
-
 // correct moves x to the solution of the rows of an instant, linearised at values u with derivatives in time, for what is left of them and what is known of those of the
-// solution.
+// solution. A factored matrix is kept while it serves.
 func (st *state) correct(x, u []float64, about, known [orders][]float64, left *source, t float64) bool {
 	st.setTimes(slices.Repeat([]float64{t}, st.slices))
 	for m, derivative := range about {
@@ -228,13 +227,36 @@ func (st *state) correct(x, u []float64, about, known [orders][]float64, left *s
 		return false
 	}
 	st.balance(u)
-	if st.factors && !st.factor() {
+	stale := st.factors && st.lu != nil && !st.normal
+	if st.factors && !stale && !st.factor() {
 		return false
 	}
 	if !st.factors {
 		st.invert()
 	}
 	st.known = known
+	first := 0.0
+	for last := math.Inf(1); ; {
+		st.linearise(x, left)
+		if !st.solve() {
+			return false
+		}
+		size := st.norm(st.step)
+		if first = max(first, size); stale && !(size <= 0.2*last) && !math.IsInf(last, 1) {
+			if stale = false; !st.factor() || !st.solve() {
+				return false
+			}
+		}
+		kernel.Axpy64(x, -1, st.step)
+		if !stale || size <= st.effort.left*first {
+			return finite(x)
+		}
+		last = size
+	}
+}
+
+// linearise sets the rows to their derivative along x, with what is left of them.
+func (st *state) linearise(x []float64, left *source) {
 	st.differentiate(x, false)
 	st.linear(st.res)
 	row := 0
@@ -243,11 +265,6 @@ func (st *state) correct(x, u []float64, about, known [orders][]float64, left *s
 		left.add(own, set, st.instants)
 		row += copy(st.out[k][0], own)
 	}
-	if !st.solve() {
-		return false
-	}
-	kernel.Axpy64(x, -1, st.step)
-	return finite(x)
 }
 
 // leftOf is what a field leaves of the rows.

@@ -1,0 +1,22 @@
+"""Passes with steps of Newton's method beside those without (docs/evidence/controls.md): python3 docs/runs/controls/newton.py PIHC TABLE NAME=RUN ... --data DATA
+
+Each run is scored on the test samples of DATA (`pihc eval`) with `evaluation.newton` and without, over the most passes that it may take. A line of TABLE is one score."""
+import csv, json, pathlib, subprocess, sys
+
+pihc, table, data = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[sys.argv.index("--data") + 1]
+rows = []
+for run in sys.argv[3:sys.argv.index("--data")]:
+    name, _, folder = run.partition("=")
+    for newton in ("false", "true"):
+        for limit in (4, 6, 8, 24, 100):
+            p = subprocess.run([pihc, "eval", folder, "--data", data, "--json", "--workers", "1", "--set", f"evaluation.newton={newton}", "--set", f"evaluation.limit={limit}"], capture_output=True, text=True)
+            if p.returncode:
+                sys.exit(p.stderr)
+            m = json.loads(p.stdout)
+            rows.append({"run": name, "newton": newton, "limit": limit, "samples": m["samples"], "passes": f"{m['passes']['mean']:.3g}", "points": f"{m['points_evaluated']['mean']:.4g}",
+                         "mean": f"{m['relative_l2']['mean']:.4g}", "worst": f"{m['relative_l2']['max']:.4g}", "residual": f"{m['residual_over_rate']['mean']:.4g}"})
+            print(rows[-1], flush=True)
+with table.open("w", newline="") as f:
+    w = csv.DictWriter(f, list(rows[0]), lineterminator="\n")
+    w.writeheader()
+    w.writerows(rows)
