@@ -183,6 +183,70 @@ initial: {distribution: random-series, series: cosine, parameters: {modes: 3, de
 	}
 }
 
+// A sample whose passes end far from a solution begins again, once, with what a march leads to.
+func TestNewtonLost(t *testing.T) {
+	const predators = `
+name: predators
+unknown: [h, l]
+axes:
+  t: {range: [0, 1.25], points: 17, boundary: nodes}
+  x: {range: [0, 10], points: 24, boundary: periodic}
+terms:
+  h_t: {of: h, axis: t, derivative: 1}
+  l_t: {of: l, axis: t, derivative: 1}
+  h_xx: {of: h, axis: x, derivative: 2}
+  l_xx: {of: l, axis: x, derivative: 2}
+residual:
+  hares: {expression: h_t - 0.1*h_xx - h + h*l}
+  lynxes: {expression: l_t - 0.3*l_xx + l - h*l}
+conditions:
+  start_h: {kind: initial, at: {t: low}, expression: h - h0}
+  start_l: {kind: initial, at: {t: low}, expression: l - l0}
+ansatz: {h: {offset: h0, multiplier: t}, l: {offset: l0, multiplier: t}}
+initial:
+  h: {distribution: random-series, series: periodic, parameters: {modes: 2, decay: 1}, positive: exp, scale: 1.8}
+  l: {distribution: random-series, series: periodic, parameters: {modes: 2, decay: 1}, scale: 0.2, offset: 1}
+`
+	e := stiffEngine(t, predators, model.Hard, 1)
+	r, err := Repeat[float64](e, RepeatOptions{Limit: 60, Together: 1, Newton: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, l := e.Info(), r.(*repeated[float64]).levels[0]
+	inputs := drawn(t, info, 1).Inputs
+	if err := l.load(inputs, info.Grid, 1); err != nil {
+		t.Fatal(err)
+	}
+	s := &l.samples[0]
+	s.start(l.system, inputs[0], 60)
+	for i := range s.Field {
+		s.Field[i] = math.Sin(float64(7 * i))
+	}
+	s.count, s.done = 5, true
+	if l.look(s, 1, 1, 0.04, 0); !s.done {
+		t.Error("a sample begins again that is near a solution")
+	}
+	if l.look(s, 1, 1, 0.5, 0); s.done || !s.begin {
+		t.Fatal("a sample that is lost does not begin again")
+	}
+	l.find(s)
+	solver, err := discrete.New(info.Problem, info.Grid, []int{4, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	truth := make([]float64, info.FieldSize())
+	if _, err := solver.Solve(truth, inputs[0]); err != nil {
+		t.Fatal(err)
+	}
+	if d := check.RelativeL2(s.Field, truth); d > 0.01 || s.step == nil {
+		t.Errorf("it begins %g from the solution; a step follows: %v", d, s.step != nil)
+	}
+	s.done = true
+	if l.look(s, 1, 1, 0.5, 0); !s.done {
+		t.Error("a sample begins a third time")
+	}
+}
+
 // A tolerance is met, also where steps end without one.
 func TestNewtonTolerance(t *testing.T) {
 	e := stiffEngine(t, strings.ReplaceAll(stiff, "POWER", "1"), model.Hard, 1)

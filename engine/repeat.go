@@ -42,8 +42,11 @@ const (
 
 // Steps of Newton's method converge or do not. Where no tolerance is asked for, below newtonNear a residual has stopped falling already when its square has not halved in
 // newtonPatience passes with such steps, and below newtonSolved no more is sought.
+// Above newtonLost they begin again, once, with what a march of newtonSteps times the usual steps leads to from what fields begin with.
 const (
 	newtonPatience = 2
+	newtonLost     = 0.05
+	newtonSteps    = 4
 	newtonNear     = 1e-2
 	newtonSolved   = 1e-5
 )
@@ -267,6 +270,8 @@ type repetition struct {
 	step    []float64
 	length  float64
 	alone   bool
+	begin   bool // Field is to begin again by a march, which it does once
+	begun   bool
 	move    bool
 	moves   int
 	loss    float64
@@ -333,6 +338,9 @@ func (l *level[T]) look(s *repetition, loss, still, residual, tolerance float64)
 		s.since, s.done = 0, false
 	}
 	s.loss = loss
+	if s.done && residual > newtonLost && !s.begun && l.newton.Marches() {
+		s.begin, s.begun, s.done, s.move, s.alone, s.since, s.loss = true, true, false, false, false, 0, math.Inf(1)
+	}
 	if s.below+s.count == 1 && !(loss <= still) {
 		l.persist(s)
 		s.loss, s.done = still, false
@@ -360,7 +368,7 @@ func (l *level[T]) correct(batch Batch, workers int) {
 		}
 		free <- struct{}{}
 		group.Go(func() {
-			s.find(l.newton)
+			l.find(s)
 			<-free
 		})
 	}
@@ -368,8 +376,18 @@ func (l *level[T]) correct(batch Batch, workers int) {
 }
 
 // find sets the step, after one that moves the field, if that is to be and it can go on from there.
-func (s *repetition) find(newton *discrete.Corrector) {
-	step, field := make([]float64, len(s.Field)), s.Field
+func (l *level[T]) find(s *repetition) {
+	newton, step, field := l.newton, make([]float64, len(s.Field)), s.Field
+	if s.begin {
+		s.begin = false
+		moved := slices.Clone(field)
+		l.persist(s)
+		if newton.March(step, field, s.inputs, newtonSteps) {
+			kernel.Axpy64(field, 1, step)
+		} else {
+			copy(field, moved)
+		}
+	}
 	if s.move && newton.Correct(step, field, s.inputs) {
 		moved := slices.Clone(field)
 		kernel.Axpy64(moved, 1, step)

@@ -13,13 +13,12 @@ import (
 )
 
 // A Corrector finds steps of Newton's method over all grid values of a field. Where rows are finite differences and a factorisation is not much work they are those of the
-// Gauss-Newton method for the rows that a Floor minimises. Else the linearised problem is marched through the times of the grid with what the field leaves of the rows as a
-// source, by backward differences of second order (of second derivatives: J. C. Houbolt, J. Aeronaut. Sci. 17, 1950) in the place of the rows' own differences in time (deferred correction: H. J. Stetter, Numerische Mathematik 29, 1978).
-// Several goroutines may use it at once.
+// Gauss-Newton method for the rows that a Floor minimises, else they are marched (March). Several goroutines may use it at once.
 type Corrector struct {
-	rows  minimised
-	bands sync.Pool // of *normalBand, that steps are made with
-	march *march    // with one instant a step, or nil
+	rows   minimised
+	banded bool      // the normal equations are factored
+	bands  sync.Pool // of *normalBand, that this is done with
+	march  *march    // with one instant a step, or nil
 }
 
 // freeDamping is the damping of steps where values are free.
@@ -31,24 +30,27 @@ var ErrNoSteps = errors.New("no steps of Newton's method")
 // NewCorrector returns ErrNoSteps, with the reason, where steps are not found either way in about so many products. scale is that of MeasureFloor.
 func NewCorrector(sys *pde.System, scale func(set *pde.RowSet) float64, most float64) (*Corrector, error) {
 	c := &Corrector{rows: newMinimised(sys, scale)}
-	if c.rows.banded && c.rows.normalWork() <= most {
-		return c, nil
+	c.banded = c.rows.banded && c.rows.normalWork() <= most
+	march, err := marchOfInstants(sys)
+	if err == nil {
+		if s := march.step; s.direct && !s.tries && float64(march.parts*len(march.times))*(s.costs.factor+s.costs.solve) > most {
+			err = fmt.Errorf("to march takes more than %.2g products", most)
+		} else {
+			c.march = march
+		}
 	}
-	var err error
-	if c.march, err = marchOfInstants(sys); err != nil {
-		why := fmt.Sprintf("least squares of all values take %.2g products, more than %.2g", c.rows.normalWork(), most)
+	if !c.banded && c.march == nil {
+		why := fmt.Sprintf("least squares of all values take more than %.2g products", most)
 		if !c.rows.banded {
 			why = "a term is no finite difference, or the ansatz fixes a mean"
 		}
 		return nil, fmt.Errorf("%w: %s; and %w", ErrNoSteps, why, err)
 	}
-	if s := c.march.step; s.direct {
-		if work := float64(c.march.parts*len(c.march.times)) * (s.costs.factor + s.costs.solve); work > most && !s.tries {
-			return nil, fmt.Errorf("%w: one takes %.2g products, more than %.2g", ErrNoSteps, work, most)
-		}
-	}
 	return c, nil
 }
+
+// Marches reports whether there is a March.
+func (c *Corrector) Marches() bool { return c.march != nil }
 
 // substeps are those of a march from one time of the grid to the next, by the highest order of a derivative in time: rows are mostly of higher order in time than steps.
 var substeps = [orders]int{1, 2, 4}
@@ -77,8 +79,8 @@ func marchOfInstants(sys *pde.System) (*march, error) {
 // Correct sets dst (C, P) to a step for a field and the inputs of a sample; ok is false where there is none that is finite. Where values are free the normal equations are
 // damped.
 func (c *Corrector) Correct(dst, field, sample []float64) (ok bool) {
-	if c.march != nil {
-		return c.marched(dst, field, sample)
+	if !c.banded {
+		return c.March(dst, field, sample, 1)
 	}
 	m := c.rows.minimiser(sample, 0)
 	if band, ok := c.bands.Get().(*normalBand); ok {
@@ -100,16 +102,21 @@ func (c *Corrector) Correct(dst, field, sample []float64) (ok bool) {
 	return true
 }
 
-// marched is Correct by a march.
-func (c *Corrector) marched(dst, field, sample []float64) (ok bool) {
+// March is Correct by a march through the times of the grid, from instant to instant, with what the field leaves of the rows as a source: backward differences of second
+// order (of second derivatives: J. C. Houbolt, J. Aeronaut. Sci. 17, 1950) take the place of the rows' own differences in time (deferred correction: H. J. Stetter,
+// Numerische Mathematik 29, 1978). A field that does not vary in time is corrected to the solution by such differences. There are so many times the usual steps. ok is false where there is no march, too.
+func (c *Corrector) March(dst, field, sample []float64, steps int) (ok bool) {
+	if c.march == nil {
+		return false
+	}
 	sys, times := c.rows.sys, c.march.times
-	x := correction{march: c.march, field: field, left: leftOf(sys, field, sample), h: sys.Grid.Axes[0].Step() / float64(c.march.parts)}
+	x := correction{march: c.march, field: field, left: leftOf(sys, field, sample), h: sys.Grid.Axes[0].Step() / float64(steps*c.march.parts)}
 	if !x.begin(sample) {
 		return false
 	}
 	st := c.march.step.newState(sample)
 	for k := range times {
-		for i := range c.march.parts {
+		for i := range steps * c.march.parts {
 			if k > 0 && !x.advance(st, k, times[k-1]+float64(i+1)*x.h) {
 				return false
 			}
@@ -214,8 +221,11 @@ func backward(values int, h float64) (all [orders][]float64) {
 	return all
 }
 
-// correct moves x to the solution of the rows of an instant, linearised at values u with derivatives in time, for what is left of them and what is known of those of the
-// solution. A factored matrix is kept while it serves.
+// mostIterations bounds those of an instant.
+const mostIterations = 8
+
+// correct moves x to what values u of an instant, with derivatives in time, are to be corrected by so that their rows change by what is left of them; known is of the
+// derivatives of x. A factored matrix is kept while it serves.
 func (st *state) correct(x, u []float64, about, known [orders][]float64, left *source, t float64) bool {
 	st.setTimes(slices.Repeat([]float64{t}, st.slices))
 	for m, derivative := range about {
@@ -223,48 +233,55 @@ func (st *state) correct(x, u []float64, about, known [orders][]float64, left *s
 			kernel.Axpy64(derivative, -st.rate[m][0], u)
 		}
 	}
-	if st.evaluate(u); !finite(st.res) {
-		return false
+	st.evaluate(u)
+	wanted := slices.Clone(st.res)
+	kernel.MulScalar64(wanted, -1, wanted)
+	row := 0
+	for _, set := range st.sys.Sets {
+		left.add(wanted[row:][:len(set.Points)], set, st.instants)
+		row += len(set.Points)
 	}
-	st.balance(u)
-	stale := st.factors && st.lu != nil && !st.normal
-	if st.factors && !stale && !st.factor() {
-		return false
+	for m := range known {
+		if known[m] != nil {
+			kernel.Axpy64(st.known[m], 1, known[m])
+		}
 	}
-	if !st.factors {
-		st.invert()
-	}
-	st.known = known
-	first := 0.0
-	for last := math.Inf(1); ; {
-		st.linearise(x, left)
+	corrected, last, stale := make([]float64, len(u)), math.Inf(1), st.factors && st.lu != nil
+	for range mostIterations {
+		copy(corrected, u)
+		kernel.Axpy64(corrected, 1, x)
+		st.evaluate(corrected)
+		row := 0
+		for _, out := range st.out {
+			kernel.Axpy64(out[0], 1, wanted[row:][:len(out[0])])
+			row += copy(st.res[row:], out[0])
+		}
+		if !finite(st.res) {
+			return false
+		}
+		st.balance(u)
+		switch {
+		case st.factors && !stale && !st.factor():
+			return false
+		case !st.factors:
+			st.invert()
+		}
 		if !st.solve() {
 			return false
 		}
 		size := st.norm(st.step)
-		if first = max(first, size); stale && !(size <= 0.2*last) && !math.IsInf(last, 1) {
-			if stale = false; !st.factor() || !st.solve() {
+		if stale && size > 0.2*last {
+			if !st.factor() || !st.solve() {
 				return false
 			}
+			size = st.norm(st.step)
 		}
 		kernel.Axpy64(x, -1, st.step)
-		if !stale || size <= st.effort.left*first {
-			return finite(x)
+		if stale, last = st.factors, size; size <= st.effort.left*st.norm(x) {
+			break
 		}
-		last = size
 	}
-}
-
-// linearise sets the rows to their derivative along x, with what is left of them.
-func (st *state) linearise(x []float64, left *source) {
-	st.differentiate(x, false)
-	st.linear(st.res)
-	row := 0
-	for k, set := range st.sys.Sets {
-		own := st.res[row:][:len(set.Points)]
-		left.add(own, set, st.instants)
-		row += copy(st.out[k][0], own)
-	}
+	return finite(x)
 }
 
 // leftOf is what a field leaves of the rows.

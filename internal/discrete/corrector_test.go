@@ -173,7 +173,7 @@ initial: {u: {distribution: random-series, series: sine, parameters: {modes: 2},
 		}
 		all = append(all, left())
 		for range 8 {
-			if !corrector.Correct(step, field, sample) {
+			if !corrector.March(step, field, sample, 1) {
 				t.Fatal("no step")
 			}
 			for i, v := range step {

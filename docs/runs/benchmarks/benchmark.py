@@ -11,6 +11,7 @@ of the first samples alone; those on fewer points are interpolated by trigonomet
 is the median of what is left where the error's means over space, one for each time, are taken away. Needs NumPy."""
 
 import json
+import pathlib
 import sys
 
 import numpy as np
@@ -73,6 +74,7 @@ def start(name):
 
 
 def make(name, folder):
+    pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
     state, rates, step, unknowns = start(name)
     drawn = {"vector-burgers": 2}.get(name, 1)
     np.savez(f"{folder}/initial.npz", **{u + "0": state[i, :, ::2, ::2] for i, u in enumerate(unknowns[:drawn])})
