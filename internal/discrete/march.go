@@ -313,6 +313,7 @@ func (m *march) solve(sample []float64, along [][]float64, out func(k int, w *wa
 				// Steps that grow from a small one: initial and boundary values may disagree.
 				for part := range m.effort.grading {
 					hi := math.Pow(0.5, float64(m.effort.grading-1-part)) * h
+					w.h = 0 // where they do, no polynomial of a step leads on to the next
 					if err := w.advance(t+lo, hi-lo, 0); err != nil {
 						return w.steps, err
 					}
