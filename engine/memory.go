@@ -127,8 +127,11 @@ func Estimate(s *model.Spec, p *pde.Problem, g *grid.Grid, workers, slabs int, t
 	}
 	newton := 0.0
 	if values := unknowns * points; !training && s.Evaluation.Newton { // a step of Newton's method of every worker
-		width := min(bandOfRows*unknowns*points/float64(slices.Max(shape)), math.Sqrt(mostCorrected/values))
-		newton = 8 * float64(workers) * values * width
+		width := bandOfRows * unknowns * points / float64(slices.Max(shape))
+		if newton = values * width; newton*width > mostCorrected { // it is marched: fields, and vectors or a divided matrix of an instant
+			newton = 12*values + 256*unknowns*unknowns*space
+		}
+		newton *= 8 * float64(workers)
 	}
 	fields := 2 * experts * unknowns * points
 	if _, whole := p.Unknowns[0].Ansatz.Smooth[p.Axes[0].Name]; slabs == 1 && linear == 0 && !whole {

@@ -226,6 +226,9 @@ initial:
 	if l.look(s, 1, 1, 0.04, 0); !s.done {
 		t.Error("a sample begins again that is near a solution")
 	}
+	if l.look(s, 1, 1, 0.5, 0.6); !s.done {
+		t.Error("a sample begins again that meets the tolerance")
+	}
 	if l.look(s, 1, 1, 0.5, 0); s.done || !s.begin {
 		t.Fatal("a sample that is lost does not begin again")
 	}

@@ -338,8 +338,8 @@ func (l *level[T]) look(s *repetition, loss, still, residual, tolerance float64)
 		s.since, s.done = 0, false
 	}
 	s.loss = loss
-	if s.done && residual > newtonLost && !s.begun && l.newton.Marches() {
-		s.begin, s.begun, s.done, s.move, s.alone, s.since, s.loss = true, true, false, false, false, 0, math.Inf(1)
+	if s.done && residual > max(tolerance, newtonLost) && !s.begun && l.newton.Marches() {
+		s.begin, s.begun, s.done, s.move, s.alone, s.since, s.loss, s.half, s.halving = true, true, false, false, false, 0, math.Inf(1), math.Inf(1), 0
 	}
 	if s.below+s.count == 1 && !(loss <= still) {
 		l.persist(s)
@@ -380,12 +380,8 @@ func (l *level[T]) find(s *repetition) {
 	newton, step, field := l.newton, make([]float64, len(s.Field)), s.Field
 	if s.begin {
 		s.begin = false
-		moved := slices.Clone(field)
-		l.persist(s)
-		if newton.March(step, field, s.inputs, newtonSteps) {
+		if l.persist(s); newton.March(step, field, s.inputs, newtonSteps) {
 			kernel.Axpy64(field, 1, step)
-		} else {
-			copy(field, moved)
 		}
 	}
 	if s.move && newton.Correct(step, field, s.inputs) {

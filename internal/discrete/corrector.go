@@ -19,6 +19,7 @@ type Corrector struct {
 	banded bool      // the normal equations are factored
 	bands  sync.Pool // of *normalBand, that this is done with
 	march  *march    // with one instant a step, or nil
+	most   float64   // work of a march
 }
 
 // freeDamping is the damping of steps where values are free.
@@ -29,9 +30,9 @@ var ErrNoSteps = errors.New("no steps of Newton's method")
 
 // NewCorrector returns ErrNoSteps, with the reason, where steps are not found either way in about so many products. scale is that of MeasureFloor.
 func NewCorrector(sys *pde.System, scale func(set *pde.RowSet) float64, most float64) (*Corrector, error) {
-	c := &Corrector{rows: newMinimised(sys, scale)}
+	c := &Corrector{rows: newMinimised(sys, scale), most: most}
 	c.banded = c.rows.banded && c.rows.normalWork() <= most
-	march, err := marchOfInstants(sys)
+	march, err := marchOfInstants(sys, c.rows.fixed)
 	if err == nil {
 		if s := march.step; s.direct && !s.tries && float64(march.parts*len(march.times))*(s.costs.factor+s.costs.solve) > most {
 			err = fmt.Errorf("to march takes more than %.2g products", most)
@@ -46,6 +47,9 @@ func NewCorrector(sys *pde.System, scale func(set *pde.RowSet) float64, most flo
 		}
 		return nil, fmt.Errorf("%w: %s; and %w", ErrNoSteps, why, err)
 	}
+	if !c.banded { // what a march has no need of
+		c.rows.stencils, c.rows.order, c.rows.at = nil, nil, nil
+	}
 	return c, nil
 }
 
@@ -55,8 +59,8 @@ func (c *Corrector) Marches() bool { return c.march != nil }
 // substeps are those of a march from one time of the grid to the next, by the highest order of a derivative in time: rows are mostly of higher order in time than steps.
 var substeps = [orders]int{1, 2, 4}
 
-// marchOfInstants is a march of one instant a step.
-func marchOfInstants(sys *pde.System) (*march, error) {
+// marchOfInstants is a march of one instant a step, where rows give each what the ansatz does not fix at the first time, and no more.
+func marchOfInstants(sys *pde.System, fixed []bool) (*march, error) {
 	e := rough
 	e.dense, e.left = 200, 1e-2
 	axis := sys.Grid.Axes[0]
@@ -72,6 +76,25 @@ func marchOfInstants(sys *pde.System) (*march, error) {
 		return nil, errors.New("no condition is the velocity at the first time")
 	case len(m.times) < 3:
 		return nil, fmt.Errorf("%s has %d points", axis.Name, len(m.times))
+	case m.step.normal:
+		return nil, errors.New("rows of an instant outnumber its values")
+	}
+	size, n := sys.Grid.Size(), m.step.points
+	held := make([]bool, size) // by a condition
+	for _, set := range sys.Sets {
+		if set.Kind != pde.ResidualRows {
+			for _, p := range set.Points {
+				held[p] = true
+			}
+		}
+	}
+	for p := range sys.FieldSize() {
+		switch fixes := fixed != nil && fixed[p]; {
+		case p%size < n && m.start == nil && !fixes:
+			return nil, errors.New("no condition gives all values at the first time")
+		case p%size >= n && fixes && !held[p%size]:
+			return nil, errors.New("the ansatz fixes values that no condition is about")
+		}
 	}
 	return m, nil
 }
@@ -115,6 +138,7 @@ func (c *Corrector) March(dst, field, sample []float64, steps int) (ok bool) {
 		return false
 	}
 	st := c.march.step.newState(sample)
+	st.most = c.most * float64(steps)
 	for k := range times {
 		for i := range steps * c.march.parts {
 			if k > 0 && !x.advance(st, k, times[k-1]+float64(i+1)*x.h) {
@@ -266,7 +290,7 @@ func (st *state) correct(x, u []float64, about, known [orders][]float64, left *s
 		case !st.factors:
 			st.invert()
 		}
-		if !st.solve() {
+		if st.spent() || !st.factors && st.near == nil && !st.tries || !st.solve() { // GMRES without a preconditioner has little hope
 			return false
 		}
 		size := st.norm(st.step)
@@ -278,10 +302,10 @@ func (st *state) correct(x, u []float64, about, known [orders][]float64, left *s
 		}
 		kernel.Axpy64(x, -1, st.step)
 		if stale, last = st.factors, size; size <= st.effort.left*st.norm(x) {
-			break
+			return finite(x)
 		}
 	}
-	return finite(x)
+	return finite(x) && last <= 0.1*st.norm(x)
 }
 
 // leftOf is what a field leaves of the rows.

@@ -142,11 +142,12 @@ initial: {u: {distribution: random-series, series: sine, parameters: {modes: 2},
 			sys = discretized(t, p, nil)
 		}
 		p, g := sys.Problem, sys.Grid
-		march, err := marchOfInstants(sys)
+		rows := newMinimised(sys, meanOf(1))
+		march, err := marchOfInstants(sys, rows.fixed)
 		if err != nil {
 			t.Fatal(err)
 		}
-		corrector := &Corrector{rows: newMinimised(sys, meanOf(1)), march: march}
+		corrector := &Corrector{rows: rows, march: march}
 		n := g.Size() / g.Axes[0].Points
 		sample := make([]float64, n)
 		for i := range sample {
@@ -184,6 +185,40 @@ initial: {u: {distribution: random-series, series: sine, parameters: {modes: 2},
 		check.Close(t, field[:n], sample, 0, 1e-9)
 		if t.Logf("%s: %.2g", c.name, all); !(all[8] < c.least*all[0]) {
 			t.Errorf("%s: steps leave %.2g", c.name, all)
+		}
+	}
+}
+
+// What is not marched: values that the ansatz alone fixes, a first time that nothing gives, rows that outnumber values.
+func TestCorrectorRefused(t *testing.T) {
+	const axes = "axes:\n  t: {range: [0, 1], points: 9, boundary: nodes}\n  x: {range: [0, 1], points: 12, boundary: nodes}\n"
+	for _, c := range []struct{ name, file, says string }{
+		{"fixed", `unknown: u
+` + axes + `terms: {u_t: {axis: t, derivative: 1}, u_xx: {axis: x, derivative: 2}}
+residual: {expression: u_t - 0.1*u_xx - u*(1 - u), rows: {x: [0, 0]}}
+ansatz: {offset: u0, multiplier: t*x*(1 - x)}
+`, "no condition is about"},
+		{"first time", `unknown: [u, q]
+` + axes + `terms: {u_t: {of: u, axis: t, derivative: 1}, u_xx: {of: u, axis: x, derivative: 2}}
+residual: {a: {expression: u_t - q, rows: {t: [1, 0]}}, b: {expression: q - 0.1*u_xx - u*(1 - u)}}
+ansatz: {u: {offset: u0, multiplier: t}}
+`, "at the first time"},
+		{"rows", `unknown: u
+` + axes + `terms: {u_t: {axis: t, derivative: 1}, u_xx: {axis: x, derivative: 2}}
+residual: {a: {expression: u_t - 0.1*u_xx}, b: {expression: u - 1}}
+conditions: {start: {kind: initial, at: {t: low}, expression: u - u0}}
+`, "outnumber"},
+	} {
+		p, err := pde.Load("p.yaml", []byte("name: p\n"+c.file+map[bool]string{
+			true:  "initial: {u: {distribution: random-series, series: sine, parameters: {modes: 2}}}\n",
+			false: "initial: {distribution: random-series, series: sine, parameters: {modes: 2}}\n",
+		}[c.name == "first time"]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sys := discretized(t, p, nil)
+		if _, err := marchOfInstants(sys, fixes(sys)); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 }

@@ -98,7 +98,7 @@ func (st *state) gmres() bool {
 		divideBy(r, units)
 		kernel.Axpy64(r, -1, product)
 	}
-	return math.Sqrt(kernel.SumSquares64(r)) <= 100*target
+	return math.Sqrt(kernel.SumSquares64(r)) <= min(100*target, 0.1*target/st.effort.left)
 }
 
 func scaled(x []float64, by float64) []float64 {

@@ -5,7 +5,7 @@
 
 For each example, or those named: its PDE file without what init had added, `pihc init --minutes 3`, `pihc reproduce --methods moe`, and, where the spec has steps of
 Newton's method, `pihc eval` of the same parameters without. What is in FOLDER already is not made again. again.csv beside this file has the errors, and the mean of
-the paired difference with half of its 95 % interval (Student's t)."""
+the paired difference with half of its 95 % interval (Student's t); lines of other examples stay."""
 import csv, json, pathlib, re, statistics, subprocess, sys
 
 here = pathlib.Path(__file__).parent
@@ -21,7 +21,8 @@ def run(*command):
         sys.exit(p.stderr)
 
 
-rows = []
+table = here / "again.csv"
+rows = {r["file"]: r for r in csv.DictReader(table.open())} if table.exists() else {}
 for name in names:
     spec, runs, without = folder / name, folder / f"{name}-runs", folder / f"{name}-without.json"
     if not (runs / "moe" / "metrics.json").exists():
@@ -45,9 +46,9 @@ for name in names:
         half = T31 * statistics.stdev(d) / len(d) ** 0.5 if len(d) == 32 else float("nan")
         row |= {"mean_without": f"{other['relative_l2']['mean']:.4g}", "worst_without": f"{other['relative_l2']['max']:.4g}", "passes_without": f"{other['passes']['mean']:.3g}",
                 "difference": f"{statistics.mean(d):.3g}", "half": f"{half:.2g}"}
-    rows.append(row)
+    rows[name] = row
     print(row, flush=True)
-with (here / "again.csv").open("w", newline="") as f:
-    w = csv.DictWriter(f, list(rows[0]), lineterminator="\n")
+with table.open("w", newline="") as f:
+    w = csv.DictWriter(f, list(row), lineterminator="\n")
     w.writeheader()
-    w.writerows(rows)
+    w.writerows(rows[k] for k in sorted(rows))
