@@ -270,6 +270,7 @@ func (st *state) correct(x, u []float64, about, known [orders][]float64, left *s
 			kernel.Axpy64(st.known[m], 1, known[m])
 		}
 	}
+	norm := 0.0
 	corrected, last, stale := make([]float64, len(u)), math.Inf(1), st.factors && st.lu != nil
 	for range mostIterations {
 		copy(corrected, u)
@@ -283,7 +284,9 @@ func (st *state) correct(x, u []float64, about, known [orders][]float64, left *s
 		if !finite(st.res) {
 			return false
 		}
-		st.balance(u)
+		if st.balance(u); norm == 0 {
+			norm = st.norm(u)
+		}
 		switch {
 		case st.factors && !stale && !st.factor():
 			return false
@@ -301,11 +304,11 @@ func (st *state) correct(x, u []float64, about, known [orders][]float64, left *s
 			size = st.norm(st.step)
 		}
 		kernel.Axpy64(x, -1, st.step)
-		if stale, last = st.factors, size; size <= st.effort.left*st.norm(x) {
+		if stale, last = st.factors, size; size <= max(st.effort.left*st.norm(x), 1e-9*norm) {
 			return finite(x)
 		}
 	}
-	return finite(x) && last <= 0.1*st.norm(x)
+	return finite(x) && last <= max(0.1*st.norm(x), 1e-6*norm)
 }
 
 // leftOf is what a field leaves of the rows.

@@ -189,6 +189,36 @@ initial: {u: {distribution: random-series, series: sine, parameters: {modes: 2},
 	}
 }
 
+// A solution, but for rounding, has a step that is as small.
+func TestCorrectorSolved(t *testing.T) {
+	p := load(t, `
+axes:
+  t: {range: [0, 1], points: 9, boundary: nodes}
+  x: {range: [0, 1], points: 16, boundary: periodic}
+  y: {range: [0, 1], points: 16, boundary: periodic}
+terms:
+  u_t: {axis: t, derivative: 1}
+  lap: {spectral: laplacian}
+residual: {expression: u_t - (1 + 0.5*sin(2*pi*x) + u^2)*lap}
+conditions: {start: {kind: initial, at: {t: low}, expression: u - u0}}
+initial: {distribution: uniform-constant, low: 0.5, high: 1}
+`)
+	sys := discretized(t, p, nil)
+	rows := newMinimised(sys, meanOf(1))
+	march, err := marchOfInstants(sys, rows.fixed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	field, step := constant(1, sys.FieldSize()), make([]float64, sys.FieldSize())
+	for i := range field {
+		field[i] += 1e-15 * math.Sin(float64(7*i))
+	}
+	c := &Corrector{rows: rows, march: march, most: 1e9}
+	if !c.March(step, field, constant(1, 256), 1) || grid.Norm(step) > 1e-10*grid.Norm(field) {
+		t.Errorf("a step of %g", grid.Norm(step))
+	}
+}
+
 // What is not marched: values that the ansatz alone fixes, a first time that nothing gives, rows that outnumber values.
 func TestCorrectorRefused(t *testing.T) {
 	const axes = "axes:\n  t: {range: [0, 1], points: 9, boundary: nodes}\n  x: {range: [0, 1], points: 12, boundary: nodes}\n"
