@@ -288,7 +288,7 @@ func TestNewtonNested(t *testing.T) {
 	}
 }
 
-// Passes with steps that are marched, of Navier-Stokes on the gallery's smallest grid, come to the least squares of the rows where others stay far from these.
+// Passes with steps that are marched, of Navier-Stokes on a small grid, come to the least squares of the rows where others stay far from these.
 func TestNewtonMarched(t *testing.T) {
 	with := predictRepeatedly(t, RepeatOptions{Limit: 24, Together: 1, Newton: true}, 1, flowEngine[float64](t, model.Hard, 1, "constraint.directions=2"))
 	without := predictRepeatedly(t, RepeatOptions{Limit: 24, Together: 1}, 1, flowEngine[float64](t, model.Hard, 1, "constraint.directions=2"))

@@ -227,22 +227,22 @@ func TestCorrectorRefused(t *testing.T) {
 ` + axes + `terms: {u_t: {axis: t, derivative: 1}, u_xx: {axis: x, derivative: 2}}
 residual: {expression: u_t - 0.1*u_xx - u*(1 - u), rows: {x: [0, 0]}}
 ansatz: {offset: u0, multiplier: t*x*(1 - x)}
+initial: {distribution: random-series, series: sine, parameters: {modes: 2}}
 `, "no condition is about"},
 		{"first time", `unknown: [u, q]
 ` + axes + `terms: {u_t: {of: u, axis: t, derivative: 1}, u_xx: {of: u, axis: x, derivative: 2}}
 residual: {a: {expression: u_t - q, rows: {t: [1, 0]}}, b: {expression: q - 0.1*u_xx - u*(1 - u)}}
 ansatz: {u: {offset: u0, multiplier: t}}
+initial: {u: {distribution: random-series, series: sine, parameters: {modes: 2}}}
 `, "at the first time"},
 		{"rows", `unknown: u
 ` + axes + `terms: {u_t: {axis: t, derivative: 1}, u_xx: {axis: x, derivative: 2}}
 residual: {a: {expression: u_t - 0.1*u_xx}, b: {expression: u - 1}}
 conditions: {start: {kind: initial, at: {t: low}, expression: u - u0}}
+initial: {distribution: random-series, series: sine, parameters: {modes: 2}}
 `, "outnumber"},
 	} {
-		p, err := pde.Load("p.yaml", []byte("name: p\n"+c.file+map[bool]string{
-			true:  "initial: {u: {distribution: random-series, series: sine, parameters: {modes: 2}}}\n",
-			false: "initial: {distribution: random-series, series: sine, parameters: {modes: 2}}\n",
-		}[c.name == "first time"]))
+		p, err := pde.Load("p.yaml", []byte("name: p\n"+c.file))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,8 @@ func (st *state) gmres() bool {
 	r, units := make([]float64, n), st.rowUnitsAt()
 	st.scatterRows(r, st.res)
 	divideBy(r, units)
-	target := st.effort.left * math.Sqrt(kernel.SumSquares64(r))
+	first := math.Sqrt(kernel.SumSquares64(r))
+	target := st.effort.left * first
 	if target == 0 {
 		return true
 	}
@@ -98,7 +99,7 @@ func (st *state) gmres() bool {
 		divideBy(r, units)
 		kernel.Axpy64(r, -1, product)
 	}
-	return math.Sqrt(kernel.SumSquares64(r)) <= min(100*target, 0.1*target/st.effort.left)
+	return math.Sqrt(kernel.SumSquares64(r)) <= 0.1*first
 }
 
 func scaled(x []float64, by float64) []float64 {

@@ -110,15 +110,15 @@ func TestRatioTable(t *testing.T) {
 // A figure of a file is the mean of the lines that match, in the unit asked for; what is not there is an error.
 func TestCellFigure(t *testing.T) {
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "x.csv"), []byte("arm,seed,error\na,1,0.02\na,2,0.04\nb,1,0.5\n"), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, "x.csv"), []byte("arm,seed,error,samples\na,1,0.02,8\na,2,0.04,8\nb,1,0.5,32\nc,1,-0.0003,6\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for text, want := range map[string]string{"cell x.csv 100*error arm=a": "3.00", "cell x.csv error arm=b seed=1": "0.500", "cell x.csv seed arm=a": "1.50"} {
+	for text, want := range map[string]string{"cell x.csv 100*error arm=a": "3.00", "cell x.csv error arm=b seed=1": "0.500", "cell x.csv seed arm=a": "1.50", "cell x.csv samples arm=b": "32", "cell x.csv 100*error arm=c": "-0.0300"} {
 		if got, err := figure(folder, text); got != want || err != nil {
 			t.Errorf("%s: %q, %v; want %s", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"cell x.csv error arm=c", "cell x.csv other arm=a", "cell x.csv error other=a", "cell y.csv error arm=a"} {
+	for _, text := range []string{"cell x.csv error arm=d", "cell x.csv other arm=a", "cell x.csv error other=a", "cell y.csv error arm=a"} {
 		if got, err := figure(folder, text); err == nil {
 			t.Errorf("%s: %q", text, got)
 		}

@@ -217,7 +217,7 @@ func csvFigure(folder string, f []string) (string, error) {
 	return "", fmt.Errorf("no such line")
 }
 
-// cellFigure is the mean of a column over the lines of a CSV file that have the values in match, in three figures.
+// cellFigure is the mean of a column over the lines of a CSV file that have the values in match, in three figures, of numbers of samples in all.
 func cellFigure(folder, name, of string, match []string) (string, error) {
 	lines, column, err := readLines(filepath.Join(folder, name))
 	if err != nil {
@@ -253,6 +253,9 @@ func cellFigure(folder, name, of string, match []string) (string, error) {
 	}
 	if len(values) == 0 {
 		return "", fmt.Errorf("%s has no line with %v", name, match)
+	}
+	if of == "samples" {
+		return strconv.FormatFloat(mean(values), 'f', -1, 64), nil
 	}
 	return strings.TrimSuffix(percent(mean(values)/100), " %"), nil
 }

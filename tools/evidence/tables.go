@@ -241,7 +241,7 @@ func mean(x []float64) float64 {
 
 // percent is a fraction to three digits, in percent.
 func percent(x float64) string {
-	return strconv.FormatFloat(100*x, 'f', max(0, 2-int(math.Floor(math.Log10(100*x)))), 64) + " %"
+	return strconv.FormatFloat(100*x, 'f', max(0, 2-int(math.Floor(math.Log10(math.Abs(100*x))))), 64) + " %"
 }
 
 func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
