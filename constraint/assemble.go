@@ -49,7 +49,7 @@ func (s *Workspace) Assemble[T compute.Float](in Input[T]) LeastSquares {
 	copy(s.offset, in.Offset)
 	s.draft = in.Draft
 	s.share(in.Ranks)
-	if _, single := any(in.Basis).([]float32); single && s.gatherer.DenseTables() {
+	if _, single := any(in.Basis).([]float32); single && s.gatherer.Single() {
 		load[float32](s, in)
 	} else {
 		load[float64](s, in)

@@ -24,20 +24,24 @@ var (
 	smallShape = []int{32, 32, 32}
 )
 
-// BenchmarkNetwork runs forward and backward of one sample of the paper's
-// network and of the small one. fraction is 3·FLOP/time over the FMA peak of the workers, measured in
+// BenchmarkNetwork runs forward and backward of the paper's network for one sample and of the small one
+// for one and for a micro-batch of four. fraction is 3·FLOP/time over the FMA peak of the workers, measured in
 // the same run: with the median times, and with the best.
 func BenchmarkNetwork(b *testing.B) {
 	for _, workers := range []int{1, 2} {
-		b.Run(fmt.Sprintf("paper/cores=%d", workers), func(b *testing.B) { benchmarkNetwork(b, paper, paperShape, workers) })
-		b.Run(fmt.Sprintf("small/cores=%d", workers), func(b *testing.B) { benchmarkNetwork(b, small, smallShape, workers) })
+		b.Run(fmt.Sprintf("paper/cores=%d", workers), func(b *testing.B) { benchmarkNetwork(b, paper, paperShape, workers, 1) })
+		for _, batch := range []int{1, 4} {
+			b.Run(fmt.Sprintf("small/batch=%d/cores=%d", batch, workers), func(b *testing.B) {
+				benchmarkNetwork(b, small, smallShape, workers, batch)
+			})
+		}
 	}
 }
 
-func benchmarkNetwork(b *testing.B, c Network, shape []int, workers int) {
+func benchmarkNetwork(b *testing.B, c Network, shape []int, workers, batch int) {
 	pool := compute.NewPool(workers)
 	defer pool.Close()
-	n := newEvaluator[float32](c, shape, 1, pool, nil)
+	n := newEvaluator[float32](c, shape, batch, pool, nil)
 	p := check.Points(shape)
 	rng := check.Rand(1)
 	params64 := make([]float64, c.Size())
@@ -46,8 +50,8 @@ func benchmarkNetwork(b *testing.B, c Network, shape []int, workers int) {
 	for i, v := range params64 {
 		params[i] = float32(v)
 	}
-	input := check.Normal(rng, make([]float32, c.Inputs*p))
-	bar := check.Normal(rng, make([]float32, c.Outputs*p))
+	input := check.Normal(rng, make([]float32, batch*c.Inputs*p))
+	bar := check.Normal(rng, make([]float32, batch*c.Outputs*p))
 	dst, grad := make([]float32, len(bar)), make([]float32, len(params))
 	n.Forward(dst, params, input)
 	n.Backward(grad, params, bar)
@@ -64,7 +68,7 @@ func benchmarkNetwork(b *testing.B, c Network, shape []int, workers int) {
 	}
 	slices.Sort(forward)
 	slices.Sort(backward)
-	work := 3 * c.FLOP(shape) / 1e9
+	work := 3 * float64(batch) * c.FLOP(shape) / 1e9
 	half := len(forward) / 2
 	b.ReportMetric(work/(forward[half]+backward[half])/peak, "fraction")
 	b.ReportMetric(work/(forward[0]+backward[0])/peak, "best-fraction")

@@ -25,7 +25,7 @@ func (c Network) Memory(shape []int, batch, workers, element int, training bool)
 			sample += points * out
 		}
 	}
-	groups := mixGroup * 2 * width * (3*float64(batch) + 1.5*wide(2*batch)/2)
+	groups := mixGroup * 2 * float64(batch) * 6 * width
 	scratch := 2*tilePoints*(width+hidden+out) + max(2*width, in)*width + groups
 	weights := 2 * (layers*max(in, width)*width + width*hidden + hidden*out)
 	spectral := layers * 2 * modes * float64(c.Width) * float64(c.Width)

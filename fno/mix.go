@@ -15,16 +15,16 @@ const mixGroup = 8
 type mixScratch[T compute.Float] struct {
 	hat     []T // (modes, batch, 2, 2 channels): operand of a mode's matrix
 	bar     []T // (modes, 2 batch, channels): the gradient's spectrum
-	columns []T // (modes, 2 channels, kernel.Pad(2 batch)): operand of the adjoint; results of the padding are not used
-	product []T // either product
-	matrix  []T // a mode's (2, channels, channels), or another gradient of one sample
+	turned  []T // (modes, batch, 2, 2 channels): operand of the transposed matrix
+	product []T // (modes, 2 batch, width), either product
+	matrix  []T // a mode's (2, channels, channels), transposed, or another gradient of one sample
 }
 
 func newMixScratch[T compute.Float](n *evaluator[T]) mixScratch[T] {
-	c, samples, columns := n.Width, mixGroup*2*n.batch, mixGroup*kernel.Pad(2*n.batch)
+	c, samples := n.Width, mixGroup*2*n.batch
 	return mixScratch[T]{
-		hat: n.alloc(samples * 2 * c), bar: n.alloc(samples * c),
-		columns: n.alloc(columns * 2 * c), product: n.alloc(columns * n.width), matrix: n.alloc(max(2*c, n.Inputs) * c),
+		hat: n.alloc(samples * 2 * c), bar: n.alloc(samples * c), turned: n.alloc(samples * 2 * c),
+		product: n.alloc(samples * n.width), matrix: n.alloc(max(2*c, n.Inputs) * c),
 	}
 }
 
@@ -35,78 +35,76 @@ func newMixScratch[T compute.Float](n *evaluator[T]) mixScratch[T] {
 //
 // so that the matrix is read once per batch.
 func (n *evaluator[T]) mixForward(params []T, l int) {
-	w, c, size := n.width, n.Width, n.batch*2*n.width
 	n.rankGroups(func(worker, group int) {
-		s := &n.scratch[worker].mix
+		s, c := &n.scratch[worker].mix, n.Width
 		lo, hi := n.loadHat(s.hat, l, group)
 		for mode := lo; mode < hi; mode++ {
-			kernel.Gemm(s.product[(mode-lo)*size:], w, 2*n.batch, c, nil, false, kernel.Product[T]{
-				A: s.hat[(mode-lo)*n.batch*4*c:], RowStride: 2 * c, ColStride: 1,
-				B: params[n.offsets.spectral[l]+mode*2*c*c:], BStride: c, K: 2 * c,
-			}, kernel.Product[T]{})
+			n.mixMode(s, s.hat, params[n.offsets.spectral[l]+mode*2*c*c:], mode-lo)
 		}
-		for part := range 2 * n.batch {
-			for mode := lo; mode < hi; mode++ {
-				copy(n.mixed[(part*n.modes+mode)*w:][:c], s.product[(mode-lo)*size+part*w:])
-			}
-		}
+		n.storeMixed(s, lo, hi)
 	})
 }
 
-// mixBackward is the adjoint: mixed = c_k/P·conj(R) g^ and, for the gradient,
+// mixMode multiplies the rows of a mode, the one with this place in its group, by its matrix (2 channels, channels).
+func (n *evaluator[T]) mixMode(s *mixScratch[T], rows, matrix []T, place int) {
+	c := n.Width
+	kernel.Gemm(s.product[place*2*n.batch*n.width:], n.width, 2*n.batch, c, nil, false, kernel.Product[T]{
+		A: rows[place*4*n.batch*c:], RowStride: 2 * c, ColStride: 1, B: matrix, BStride: c, K: 2 * c,
+	}, kernel.Product[T]{})
+}
+
+// storeMixed sets mixed for the modes [lo, hi) of a group to their products.
+func (n *evaluator[T]) storeMixed(s *mixScratch[T], lo, hi int) {
+	for part := range 2 * n.batch {
+		for mode := lo; mode < hi; mode++ {
+			copy(n.mixed[(part*n.modes+mode)*n.width:][:n.Width], s.product[((mode-lo)*2*n.batch+part)*n.width:])
+		}
+	}
+}
+
+// mixBackward is the adjoint:
+//
+//	mixed = c_k/P · conj(R) g,   conj(R) g = [gr gi; gi -gr]·[Rrᵀ; Riᵀ],
+//
+// and, for the gradient,
 //
 //	R̄r += c_k/P · (vr gr + vi gi),   R̄i += c_k/P · (vr gi - vi gr),
 //
-// each an outer product (in x out). The samples are columns of the one product and
+// each an outer product (in x out). The samples are rows of the one product and
 // pairs of inner indices of the other, so that matrix and gradient are read once per
 // batch.
 func (n *evaluator[T]) mixBackward(grad, params []T, l int) {
-	w, c, columns := n.width, n.Width, kernel.Pad(2*n.batch)
 	n.rankGroups(func(worker, group int) {
-		s := &n.scratch[worker].mix
-		matrix := s.matrix[:2*c*c]
+		s, w, c := &n.scratch[worker].mix, n.width, n.Width
 		lo, hi := n.loadHat(s.hat, l, group)
 		for part := range 2 * n.batch {
 			for mode := lo; mode < hi; mode++ {
-				g := n.adjoint.hat[(part*n.modes+mode)*w:][:c]
-				copy(s.bar[((mode-lo)*2*n.batch+part)*c:], g)
-				// Columns (gr, gi) meet Rr, and (gi, -gr) meet Ri.
+				g, place := n.adjoint.hat[(part*n.modes+mode)*w:][:c], (mode-lo)*2*n.batch
+				copy(s.bar[(place+part)*c:], g)
+				// gr is in the first half of its own row and, negative, in the second of that of gi; gi is first
+				// in its own and second in that of gr.
 				scale := n.fourier.inverse[mode%n.m]
-				other, at := scale, (mode-lo)*2*c*columns
-				first, second := s.columns[at+part:], s.columns[at+c*columns+part+1:]
-				if part%2 == 1 {
-					second = s.columns[at+c*columns+part-1:]
-				} else {
+				other := scale
+				if part%2 == 0 {
 					other = -scale
 				}
+				first, second := s.turned[(place+part)*2*c:][:c], s.turned[(place+part^1)*2*c+c:][:c]
 				for i, v := range g {
-					first[i*columns], second[i*columns] = scale*v, other*v
+					first[i], second[i] = scale*v, other*v
 				}
 			}
 		}
 		for mode := lo; mode < hi; mode++ {
 			start := n.offsets.spectral[l] + mode*2*c*c
-			b := s.columns[(mode-lo)*2*c*columns:]
-			// The product walks several rows at once, which memory does not foresee.
-			copy(matrix, params[start:])
-			kernel.Gemm(s.product[(mode-lo)*c*columns:], columns, c, columns, nil, false, kernel.Product[T]{
-				A: matrix, RowStride: c, ColStride: 1, B: b, BStride: columns, K: c,
-			}, kernel.Product[T]{
-				A: matrix[c*c:], RowStride: c, ColStride: 1, B: b[c*columns:], BStride: columns, K: c,
-			})
+			kernel.Transpose(s.matrix, c, params[start:], c, c)
+			kernel.Transpose(s.matrix[c*c:], c, params[start+c*c:], c, c)
+			n.mixMode(s, s.turned, s.matrix, mode-lo)
 			at := (mode - lo) * 2 * n.batch * c
 			kernel.AddPairs(grad[start:], c, 2*c, c, kernel.Product[T]{
 				A: s.hat[2*at:], RowStride: 1, ColStride: 2 * c, B: s.bar[at:], BStride: c, K: 2 * n.batch,
 			})
 		}
-		for part := range 2 * n.batch {
-			for mode := lo; mode < hi; mode++ {
-				dst, src := n.mixed[(part*n.modes+mode)*w:][:c], s.product[(mode-lo)*c*columns+part:]
-				for i := range dst {
-					dst[i] = src[i*columns]
-				}
-			}
-		}
+		n.storeMixed(s, lo, hi)
 	})
 }
 

@@ -117,10 +117,28 @@ func (g *Gatherer) Add(operator, to int, factor float64) {
 	g.ops[operator].to, g.ops[operator].factor = to, factor
 }
 
-// DenseTables reports whether float32 bases are multiplied by dense matrices in the
-// place of Fourier transforms: there are spectral operators, and slices have at most
-// two axes.
-func (g *Gatherer) DenseTables() bool { return g.space != nil && len(g.space.shape) <= 2 }
+// Single reports whether rows of float32 bases should be kept in float32: there are spectral
+// operators, and slices have at most two axes.
+func (g *Gatherer) Single() bool { return g.space != nil && len(g.space.shape) <= 2 }
+
+// denseReach is the largest sum of the points of both axes of a slice for which dense matrices
+// are used. With 24 functions and all rows they take 0.7 times as long as Fourier transforms on
+// 32 x 32 points, 1.2 on 64 x 64, 1.6 on 96 x 96, 2.2 on 128 x 128 (Zen 4, whose 512-bit vectors
+// work in two halves; with whole ones they gain up to twice as much).
+const denseReach = 160
+
+// denseTables reports whether float32 bases of n fields are multiplied by dense matrices in the place of
+// Fourier transforms.
+func (g *Gatherer) denseTables(n int) bool {
+	if n < 2 || !g.Single() {
+		return false
+	}
+	points := 0
+	for _, n := range g.space.shape {
+		points += n
+	}
+	return points <= denseReach
+}
 
 // values returns the rows of a list that operator o writes or, by Add, adds to.
 func values[T compute.Float](g *Gatherer, r *Rows[T], o int) []T {
@@ -154,7 +172,8 @@ func Gather[T compute.Float](g *Gatherer, basis []T, n int, rows []Rows[T]) {
 	block := blockOf(n)
 	narrow, _ := any(basis).([]float32)
 	narrowRows, _ := any(rows).([]Rows[float32])
-	if narrow != nil && n > 1 && g.DenseTables() && g.dense == nil {
+	dense := narrow != nil && g.denseTables(n)
+	if dense && g.dense == nil {
 		for field := range g.fields {
 			g.dense = append(g.dense, g.newDense(field))
 		}
@@ -181,7 +200,7 @@ func Gather[T compute.Float](g *Gatherer, basis []T, n int, rows []Rows[T]) {
 			at := field * g.size() * n
 			switch {
 			case g.space == nil:
-			case narrow != nil && g.dense != nil && n > 1:
+			case dense:
 				g.dense[field].gather(first, narrow[at+first*g.width*n:at+(first+1)*g.width*n], n, narrowRows)
 			default:
 				gatherSpectral(g, field, first, count, basis[at:at+g.size()*n], n, rows)
@@ -257,20 +276,46 @@ func addRows[T compute.Float](dst []T, values []float64, n, stride int, points [
 		for i, p := range points {
 			dst[i] = T(values[(int(p)-first)*stride])
 		}
-	case op.to < 0:
-		for i, p := range points {
-			to := dst[i*n:][:n]
-			for l, v := range values[(int(p)-first)*stride:][:n] {
-				to[l] = T(v)
-			}
-		}
 	default:
-		for i, p := range points {
-			to := dst[i*n:][:n]
-			for l, v := range values[(int(p)-first)*stride:][:n] {
-				to[l] = T(float64(to[l]) + op.factor*v)
+		var sum [128]float64
+		for i, next := 0, 0; i < len(points); i = next {
+			for next = i + 1; next < len(points) && stride == n && points[next] == points[next-1]+1; next++ {
+			}
+			v, to := values[(int(points[i])-first)*stride:][:(next-i)*n], dst[i*n:next*n]
+			if op.to < 0 {
+				fromFloat64(to, v)
+				continue
+			}
+			for lo := 0; lo < len(to); lo += len(sum) {
+				hi := min(lo+len(sum), len(to))
+				part := sum[:hi-lo]
+				toFloat64(part, to[lo:hi])
+				for l, x := range v[lo:hi] {
+					part[l] += op.factor * x
+				}
+				fromFloat64(to[lo:hi], part)
 			}
 		}
+	}
+}
+
+// toFloat64 sets dst to x.
+func toFloat64[T compute.Float](dst []float64, x []T) {
+	switch x := any(x).(type) {
+	case []float32:
+		kernel.Widen(dst, x)
+	case []float64:
+		copy(dst, x)
+	}
+}
+
+// fromFloat64 sets dst to x, rounded.
+func fromFloat64[T compute.Float](dst []T, x []float64) {
+	switch dst := any(dst).(type) {
+	case []float32:
+		kernel.Narrow(dst, x)
+	case []float64:
+		copy(dst, x)
 	}
 }
 

@@ -276,9 +276,7 @@ func blockOf(n int) int {
 // is field l%n of slice l/n, and a block of one field that is not full has zeros.
 func load[T compute.Float](s *Spectral, w *workspace, first, count int, basis []T, n int) {
 	if blockOf(n) == 1 {
-		for i, v := range basis[first*s.width*n:][:s.width*n] {
-			w.values[i] = float64(v)
-		}
+		toFloat64(w.values, basis[first*s.width*n:][:s.width*n])
 		return
 	}
 	if count < blockSlices {

@@ -3,10 +3,9 @@ package grid
 import "pihc/internal/kernel"
 
 // dense evaluates rows of spectral operators on float32 bases by products with dense
-// matrices instead of Fourier transforms. On slices of up to a few hundred points an
-// axis that is faster: the products run near the peak of the machine, and the last
-// products are formed for the rows alone. Results have the rounding errors of
-// float32.
+// matrices instead of Fourier transforms. On small slices (denseReach) that is faster:
+// the products run near the peak of the machine, and the last products are formed for
+// the rows alone. Results have the rounding errors of float32.
 type dense struct {
 	*denseTables
 	gatherer *Gatherer

@@ -1,6 +1,7 @@
 package grid
 
 import (
+	"math"
 	"testing"
 
 	"pihc/internal/check"
@@ -60,4 +61,62 @@ func TestDenseSlices(t *testing.T) {
 			}
 		}
 	}
+}
+
+// On slices that are too large for dense matrices rows of a float32 basis are those of the same basis in float64, rounded,
+// whichever points are wanted; rows added to those of a stencil are rounded once more.
+func TestLargeSlices(t *testing.T) {
+	g := planeGrid(3, 100, 64)
+	rate := g.NewOperator(Product{1, []*Line{line(t, g, "t", Scheme{Derivative: 1})}})
+	ops := append(denseOperators(t, g.NewSpectral()), rate)
+	const laplacian, n = 6, 3
+	basis := check.Normal(check.Rand(5), make([]float32, g.Size()*n))
+	wide := make([]float64, len(basis))
+	for i, v := range basis {
+		wide[i] = float64(v)
+	}
+	gatherer := g.NewGatherer(ops, nil)
+	gatherer.Add(laplacian, len(ops)-1, -0.3)
+	var all, some []int32
+	for p := range int32(g.Size()) {
+		if all = append(all, p); p%3 > 0 {
+			some = append(some, p)
+		}
+	}
+	want := gathered64(gatherer, wide, n, all, len(ops))
+	for _, points := range [][]int32{all, some} {
+		got := Rows[float32]{Points: points}
+		for o := range ops {
+			got.Operators, got.Values = append(got.Operators, o), append(got.Values, make([]float32, len(points)*n))
+		}
+		got.Values[laplacian] = nil
+		Gather(gatherer, basis, n, []Rows[float32]{got})
+		for o, values := range got.Values {
+			for i, v := range values {
+				exact := want[o][int(points[i/n])*n+i%n]
+				if tolerance := 1e-6 * (1 + math.Abs(exact)); o == len(ops)-1 && math.Abs(float64(v)-exact) < tolerance {
+					continue
+				}
+				if v != float32(exact) {
+					t.Fatalf("%v: row %d is %g, want %g", ops[o], points[i/n], v, exact)
+				}
+			}
+		}
+	}
+	if gatherer.dense != nil {
+		t.Error("dense matrices")
+	}
+}
+
+// gathered64 returns the rows of all operators but the one that is added to another.
+func gathered64(g *Gatherer, basis []float64, n int, points []int32, ops int) [][]float64 {
+	r := Rows[float64]{Points: points}
+	for o := range ops {
+		r.Operators, r.Values = append(r.Operators, o), append(r.Values, nil)
+		if g.ops[o].to < 0 {
+			r.Values[o] = make([]float64, len(points)*n)
+		}
+	}
+	Gather(g, basis, n, []Rows[float64]{r})
+	return r.Values
 }

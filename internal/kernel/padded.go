@@ -31,8 +31,16 @@ func CopyPadded[T compute.Float](dst []T, stride int, src []T, rows, columns int
 
 // Transpose copies the transpose of a rows x columns matrix into one of row length stride.
 func Transpose[T compute.Float](dst []T, stride int, src []T, rows, columns int) {
+	r, c := 0, 0
+	if src, single := any(src).([]float32); single && width > 0 {
+		r, c = transpose32(as32(dst), stride, src, rows, columns)
+	}
 	for i := range rows {
-		for j := range columns {
+		j := 0
+		if i < r {
+			j = c
+		}
+		for ; j < columns; j++ {
 			dst[j*stride+i] = src[i*columns+j]
 		}
 	}

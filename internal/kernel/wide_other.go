@@ -14,3 +14,5 @@ func combineRowsWide(dst []float64, n, lo int, f [][]float64, a [][]float32) boo
 func gatherStencilsWide(dst, basis []float32, n int, points []int32, s *Stencils) int { return 0 }
 
 func addSquaresWide(sums *[16]float64, x []float32) bool { return false }
+
+func transpose32(dst []float32, stride int, src []float32, rows, columns int) (r, c int) { return 0, 0 }
