@@ -1,11 +1,12 @@
 """Times the training step of jax_step.py, written as fast as was found.
 
     pip install jax optimistix
-    taskset -c 0 python3 jax_best.py [REPEAT]
+    taskset -c 0 python3 jax_best.py [REPEAT [together]]
 
 The network has channels before points, so that every product is a plain one, and forms
 GELU again going backwards. Levenberg-Marquardt by normal equations is written out, with
-the implicit adjoint of Gauss and Newton. One thread, to compare with pihc's --workers 1.
+the implicit adjoint of Gauss and Newton. One thread, to compare with pihc's --workers 1. With "together" steps are also timed
+with all samples in one vmap, which takes more than twice as long on a CPU.
 On a GPU JAX_DEFAULT_MATMUL_PRECISION=highest has products of float32; its default is TF32.
 """
 import functools
@@ -123,7 +124,7 @@ def sampled(experts):
     return jnp.asarray(base.sample_points(np.random.default_rng(0)))
 
 
-def main(repeat=5):
+def main(repeat=5, vmapped=False):
     print(f"jax {jax.__version__}, {jax.devices()[0].platform}")
     p = base.parameters(jax.random.key(0), BASIS)
     want = jnp.transpose(base.network(p, base.inputs(0.1), True), (2, 0, 1))
@@ -146,8 +147,9 @@ def main(repeat=5):
         together = jax.jit(jax.grad(lambda p: jnp.sum(jax.vmap(lambda u0: loss(p, u0, points))(samples))))
         assert all(bool(jnp.isfinite(m).all()) for m in jax.tree.leaves(batch())), name
         print(f"{'step of ' + name + ', batch ' + str(base.BATCH):45}{1e3 * base.median_seconds(batch, repeat):9.1f} ms", flush=True)
-        print(f"{'step of ' + name + ', all in one vmap':45}{1e3 * base.median_seconds(lambda: together(p), repeat):9.1f} ms", flush=True)
+        if vmapped:
+            print(f"{'step of ' + name + ', all in one vmap':45}{1e3 * base.median_seconds(lambda: together(p), repeat):9.1f} ms", flush=True)
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:2]))
+    main(*map(int, sys.argv[1:2]), vmapped="together" in sys.argv[2:])

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains and scores what preregistration.md names.
 
-    seeds.py PIHC FOLDER [PROBLEM]     train and score, in FOLDER; what is there already is not made again
+    seeds.py PIHC FOLDER [PROBLEM [SEED ...]]     train and score, in FOLDER; what is there already is not made again
     seeds.py collect FOLDER COMMIT     lines of runs.csv to standard output; FOLDER/errors-PROBLEM.csv
 
 One core a run. No package is needed.
@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 
-SEEDS = {"diffusion-sorption-demo": range(100, 110), "navier-stokes-demo": range(100, 106)}
+SEEDS = {"diffusion-sorption-demo": range(100, 110), "navier-stokes-demo": range(100, 106), "diffusion-sorption-small": range(100, 106)}
 METHODS = ("soft", "hard", "moe")
 
 
@@ -73,7 +73,7 @@ if __name__ == "__main__":
         collect(*sys.argv[2:4], "unseen-seeds", SEEDS, dict.fromkeys(SEEDS, METHODS))
         sys.exit()
     os.makedirs(sys.argv[2], exist_ok=True)
-    for problem in sys.argv[3:] or SEEDS:
-        for seed in SEEDS[problem]:
+    for problem in sys.argv[3:4] or SEEDS:
+        for seed in map(int, sys.argv[4:] or SEEDS[problem]):
             for method in METHODS:
                 train(sys.argv[1], sys.argv[2], problem, method, seed, own(problem, seed), "--method", method)
