@@ -43,6 +43,7 @@ func expand(folder, text string) (string, error) {
 //	time STUDY METHOD training|inference POINTS                          median, in ms
 //	spread STUDY METHOD training|inference POINTS                        standard deviation over the mean, in percent
 //	iterations STUDY METHOD POINTS                                       of a solve
+//	interpolation STUDY prediction|interpolation POINTS                  mean error, in percent
 //	rms STUDY METHOD STEP                                                residual on validation samples
 //	overtime FILE METHOD T                                               error at a time, in percent, seed 0
 //	curve FILE METHOD STEP                                               error on validation samples, in percent, seed 0
@@ -60,6 +61,8 @@ func figure(folder, text string) (string, error) {
 		return logFigure(folder, f[1], strings.Join(f[2:], " "))
 	case "ratio", "time", "spread", "iterations":
 		return scalingFigure(folder, f)
+	case "interpolation":
+		return interpolationFigure(folder, f)
 	case "rms":
 		return rmsFigure(folder, f)
 	case "overtime", "curve":
@@ -170,6 +173,31 @@ func scalingFigure(folder string, f []string) (string, error) {
 		return strconv.FormatFloat(t.Iterations, 'f', 1, 64), nil
 	}
 	return "", fmt.Errorf("the study has no row of %s points", points)
+}
+
+// interpolationFigure is the mean error of predictions, or of cubics, with so many points an expert.
+func interpolationFigure(folder string, f []string) (string, error) {
+	type score struct{ Mean float64 }
+	var study struct {
+		Rows []struct {
+			Points                    int
+			Prediction, Interpolation score
+		}
+	}
+	if err := readJSON(filepath.Join(folder, "studies", f[1]+".json"), &study); err != nil {
+		return "", err
+	}
+	for _, row := range study.Rows {
+		if len(f) != 4 || strconv.Itoa(row.Points) != f[3] {
+			continue
+		}
+		of := row.Prediction
+		if f[2] == "interpolation" {
+			of = row.Interpolation
+		}
+		return strings.TrimSuffix(percent(of.Mean), " %"), nil
+	}
+	return "", fmt.Errorf("the study has no such row")
 }
 
 // rmsFigure is the root mean square of the equation's rows on validation samples after a step.
