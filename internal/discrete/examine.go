@@ -25,7 +25,7 @@ type Examination struct {
 	Faults []string `json:"faults,omitempty"`
 	Notes  []string `json:"notes,omitempty"`
 	Open   []string `json:"-"` // what may be missing at ends of axes with cells, IllPosed and Torn
-	// IllPosed says that disturbances grow without bound as they get finer; "": they do not, or it cannot be told. It is a note.
+	// IllPosed says that disturbances grow without bound as they get finer; "": they do not, or it cannot be told. It is a note, or a fault where they do so everywhere.
 	IllPosed string `json:"-"`
 	// Torn says that initial conditions of waves miss what a wall prescribes; "": they do not. It is a note.
 	Torn string `json:"-"`
@@ -68,8 +68,13 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 				x.Faults = nil
 			}
 			x.openWalls(s, initial)
-			if x.IllPosed = illPosed(s, initial); x.IllPosed != "" {
-				x.Open = append(x.Open, x.IllPosed)
+			x.wrongWaves(s, initial)
+			text, everywhere := illPosed(s, initial)
+			switch x.IllPosed = text; {
+			case everywhere:
+				x.Faults = append(x.Faults, text)
+			case text != "":
+				x.Open = append(x.Open, text)
 			}
 			if x.Torn = torn(s, initial); x.Torn != "" {
 				x.Open = append(x.Open, x.Torn)
@@ -94,8 +99,14 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 	case len(unused) > 1:
 		x.Notes = append(x.Notes, "no row uses the terms "+words.List(unused))
 	}
-	if term := lacksRate(p); term != "" && x.free() {
-		x.Faults[0] += fmt.Sprintf("; %s needs two conditions at %s low, the value and its derivative", term, p.Axes[0].Name)
+	if term, of := lacksRate(p); term != "" {
+		needs := fmt.Sprintf("%s needs two conditions at %s low, the value and its derivative", term, p.Axes[0].Name)
+		switch {
+		case x.free():
+			x.Faults[0] += "; " + needs
+		case p.Unknowns[of].Ansatz.Trivial():
+			x.Faults = append(x.Faults, needs)
+		}
 	}
 	said := strings.Join(x.Open, "\n")
 	ends := slices.DeleteFunc(openEnds(p, sys, x.free()), func(end string) bool {

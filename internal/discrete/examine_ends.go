@@ -65,6 +65,11 @@ func heldAt(p *pde.Problem, sys *pde.System, fixed []bool, a int, end string, un
 			}
 		}
 	}
+	return fixedAt(sys, fixed, a, end, unknown)
+}
+
+// fixedAt reports whether the ansatz holds an unknown at an end of axis a.
+func fixedAt(sys *pde.System, fixed []bool, a int, end string, unknown int) bool {
 	if fixed == nil {
 		return false
 	}
@@ -298,10 +303,10 @@ func alongOne(sys *pde.System, t int) (order, axis int) {
 }
 
 // lacksRate returns a second derivative in time of an unknown that has fewer than two conditions at the
-// beginning, or "".
-func lacksRate(p *pde.Problem) string {
+// beginning, or "", and the unknown.
+func lacksRate(p *pde.Problem) (term string, of int) {
 	if !marches(p) {
-		return ""
+		return "", 0
 	}
 	for _, t := range p.Terms {
 		second := slices.ContainsFunc(t.Factors, func(f pde.Factor) bool {
@@ -317,8 +322,8 @@ func lacksRate(p *pde.Problem) string {
 			}
 		}
 		if conditions < 2 {
-			return t.Name
+			return t.Name, t.Of
 		}
 	}
-	return ""
+	return "", 0
 }

@@ -67,7 +67,7 @@ func shiftable(rows [][]float64, st *state) string {
 			there = there || size > 0
 			return math.Abs(sum) > 1e-9*size
 		}) && there {
-			return fmt.Sprintf("; any number may be added to %[1]s, which no row contains but by its derivatives: 1e-6*%[1]s more in its equation chooses one", u.Name)
+			return fmt.Sprintf("; any number may be added to %[1]s, which no row contains but by its derivatives: 1e-6*%[1]s more in its equation chooses one, if sources and walls balance; else there is none", u.Name)
 		}
 	}
 	return ""

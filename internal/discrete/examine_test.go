@@ -14,13 +14,20 @@ import (
 
 func examine(t *testing.T, p *pde.Problem) *Examination {
 	t.Helper()
-	x, err := Examine(p, func(g *grid.Grid) ([][]float64, error) {
-		return [][]float64{
-			onSpace(g, func(x []float64) float64 { return 0.3 + 0.2*math.Sin(5*x[0]) }),
-			onSpace(g, func(x []float64) float64 { return math.Sin(5 * x[0]) }),
-			onSpace(g, func(x []float64) float64 { return 0.9 * math.Cos(4*x[0]) }),
-			onSpace(g, func(x []float64) float64 { return 0.9 * math.Sin(4*x[0]) }),
-		}, nil
+	x, err := Examine(p, func(g *grid.Grid) (all [][]float64, err error) {
+		for _, f := range []func(x []float64) float64{
+			func(x []float64) float64 { return 0.3 + 0.2*math.Sin(5*x[0]) },
+			func(x []float64) float64 { return math.Sin(5 * x[0]) },
+			func(x []float64) float64 { return 0.9 * math.Cos(4*x[0]) },
+			func(x []float64) float64 { return 0.9 * math.Sin(4*x[0]) },
+		} {
+			sample := onSpace(g, f)
+			for len(sample) < p.InputSize(g) { // of all inputs alike
+				sample = append(sample, sample...)
+			}
+			all = append(all, sample[:p.InputSize(g)])
+		}
+		return all, nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -411,7 +418,7 @@ residual: {one: {expression: u_t - q_xx, rows: {t: [1, 0]}}, other: {expression:
 conditions: {a: {at: {t: low}, expression: u - u0}}
 initial: {u: {distribution: random-sines, low: 0, high: 1}}
 `
-	const want = "6 of 84 values stay free; any number may be added to q, which no row contains but by its derivatives: 1e-6*q more in its equation chooses one"
+	const want = "6 of 84 values stay free; any number may be added to q, which no row contains but by its derivatives: 1e-6*q more in its equation chooses one, if sources and walls balance; else there is none"
 	if x := examine(t, loadSystem(t, src)); len(x.Faults) != 1 || x.Faults[0] != want {
 		t.Errorf("%q; want %q", x.Faults, want)
 	}

@@ -29,15 +29,17 @@ const (
 // illPosed says where a disturbance exp(ik·x) grows at a rate without bound as the wave number k rises: finer grids then have faster growth, and
 // there is nothing that they converge to. This is Petrovskii's condition (Kreiss and Lorenz, Initial-boundary value problems and the Navier-Stokes
 // equations, chapter 2) with coefficients frozen at the values of initial conditions, for waves along axes and along diagonals of two. "": nowhere,
-// or it cannot be told, as of spectral terms, of equations without a rate in time, and where faster waves hide slower growth.
-func illPosed(s *system, initial [][]float64) string {
+// or it cannot be told, as of spectral terms, of unknowns that the rows do not give from those with a rate in time (a pressure), and where faster waves hide slower growth.
+// Where values are given at the end of time alone they go backward. everywhere: at all points that were looked at.
+func illPosed(s *system, initial [][]float64) (text string, everywhere bool) {
 	p, g := s.sys.Problem, s.sys.Grid
-	if !Marches(p) || len(p.Residuals) != len(p.Unknowns) {
-		return ""
+	backward := ends(p)
+	if !Marches(p) && !backward || len(p.Residuals) != len(p.Unknowns) {
+		return "", false
 	}
 	for _, t := range p.Terms {
 		if t.Spectral != nil && p.InResidual(t.Name) {
-			return ""
+			return "", false
 		}
 	}
 	bad, count, worst, waves := 0, 0, "", directions(g)
@@ -51,20 +53,39 @@ func illPosed(s *system, initial [][]float64) string {
 				continue
 			}
 			count++
-			if along := slices.IndexFunc(waves, func(w []float64) bool { return st.growsWithoutBound(lines, w) }); along >= 0 {
+			if along := slices.IndexFunc(waves, func(w []float64) bool { return st.growsWithoutBound(lines, w, backward) }); along >= 0 {
 				bad++
 				worst = namesOf(p, waves[along])
 			}
 		}
 	}
 	if count == 0 || float64(bad) < leastIllPosed*float64(count) {
-		return ""
+		return "", false
 	}
 	where := "everywhere"
 	if bad < count {
 		where = fmt.Sprintf("at %s of the points that were looked at", words.Percent(float64(bad)/float64(count)))
 	}
-	return fmt.Sprintf("ill-posed %s: disturbances along %s grow at a rate without bound as their wave number rises, as of a heat equation backward in time; is a sign reversed?", where, worst)
+	as, what := "backward in time", "is a sign reversed?"
+	if backward {
+		as, what = "whose values are given at the end of time", fmt.Sprintf("is a sign reversed, or does a condition at %s high belong at low?", p.Axes[0].Name)
+	}
+	return fmt.Sprintf("ill-posed %s: disturbances along %s grow at a rate without bound as their wave number rises, as of a heat equation %s; %s", where, worst, as, what), bad == count
+}
+
+// ends reports whether an equation with a rate in time has conditions at the end of it and none at the beginning.
+func ends(p *pde.Problem) bool {
+	name, high := p.Axes[0].Name, false
+	if p.Steady || p.Axes[0].Boundary != grid.Nodes || !marched(p) {
+		return false
+	}
+	for _, c := range p.Conditions {
+		if c.At[name] == "low" {
+			return false
+		}
+		high = high || c.At[name] == "high"
+	}
+	return high
 }
 
 // line is the derivatives of one residual row by its terms.
@@ -129,13 +150,20 @@ func namesOf(p *pde.Problem, wave []float64) string {
 	return words.List(names)
 }
 
-// growsWithoutBound reports whether the fastest growth of exp(ik·x) in a direction rises with the length of k, twice.
-func (st *state) growsWithoutBound(lines []line, direction []float64) bool {
+// growsWithoutBound reports whether the fastest growth of exp(ik·x) in a direction, in time or backward, rises with the length of k, twice.
+func (st *state) growsWithoutBound(lines []line, direction []float64, backward bool) bool {
 	k, before := float64(firstWave), 0.0
 	for i := range 3 {
 		m := st.ratesOf(lines, direction, k)
 		if m == nil {
 			return false
+		}
+		if backward {
+			for _, row := range m {
+				for c := range row {
+					row[c] = -row[c]
+				}
+			}
 		}
 		balance(m)
 		rate := abscissa(m)
@@ -204,16 +232,53 @@ func (st *state) ratesOf(lines []line, direction []float64, k float64) [][]compl
 			}
 		}
 	}
+	// An unknown without a rate is itself what the rows give.
+	scale := equilibrate(highest, rest)
 	if !solveComplex(highest, rest) {
 		return nil
 	}
 	for of, order := range rates {
-		if order == 0 {
-			return nil
-		}
 		for c := range size {
-			m[first[of]+order-1][c] = -rest[of][c]
+			if order > 0 {
+				m[first[of]+order-1][c] = -rest[of][c] * scale[of]
+			}
 		}
 	}
 	return m
+}
+
+// equilibrate divides the columns of a by their largest elements, and then the rows of a and of b by those of a; the solution of the new a x = b times
+// what is returned is that of the old.
+func equilibrate(a, b [][]complex128) (scale []complex128) {
+	scale = make([]complex128, len(a))
+	for c := range a {
+		largest := 0.0
+		for r := range a {
+			largest = max(largest, cmplx.Abs(a[r][c]))
+		}
+		if largest == 0 {
+			continue
+		}
+		scale[c] = complex(1/largest, 0)
+		for r := range a {
+			a[r][c] *= scale[c]
+		}
+	}
+	for r := range a {
+		largest := 0.0
+		for _, v := range a[r] {
+			largest = max(largest, cmplx.Abs(v))
+		}
+		if largest == 0 {
+			continue
+		}
+		by := complex(1/largest, 0)
+		for c := range a[r] {
+			a[r][c] *= by
+		}
+		for c := range b[r] {
+			b[r][c] *= by
+		}
+	}
+	return scale
 }

@@ -78,7 +78,13 @@ func illPosedAt(t *testing.T, p *pde.Problem) string {
 		}
 		all = append(all, sample[:p.InputSize(g)])
 	}
-	return illPosed(s, all)
+	text, _ := illPosed(s, all)
+	return text
+}
+
+// atEnd gives the values of a problem at the end of time.
+func atEnd(src string) string {
+	return strings.Replace(src, "{kind: initial, at: {t: low}", "{at: {t: high}", 1)
 }
 
 // Whether equations are well-posed is known of their symbols.
@@ -116,6 +122,11 @@ func TestIllPosed(t *testing.T) {
 		"acoustics with a sign":         {two("u_t + v_x", "v_t - u_x"), true},
 		"Schrödinger":                   {two("u_t + v_xx", "v_t - u_xx"), false},
 		"reaction and diffusion":        {two("u_t - 0.1*u_xx - u*v", "v_t - 0.01*v_xx + u*v"), false},
+		"Fick's flux":                   {two("u_t + v_x", "v + u_x"), false},
+		"Fick's flux with a sign":       {two("u_t + v_x", "v - u_x"), true},
+		"Cahn and Hilliard, of two":     {two("u_t - v_xx", "v + u - u^3 + 1e-3*u_xx"), false},
+		"heat, given at the end":        {atEnd(one("u_t - 0.01*u_xx")), true},
+		"backward heat, given there":    {atEnd(one("u_t + 0.01*u_xx")), false},
 		"one of two reversed":           {two("u_t - 0.1*u_xx - u*v", "v_t + 0.01*v_xx + u*v"), true},
 	} {
 		if text := illPosedAt(t, loadSystem(t, c.src)); (text != "") != c.ill {
