@@ -31,8 +31,8 @@ type Verdict struct {
 	// Faults are what no training can make up for, Notes what may be meant.
 	Faults []string `json:"faults,omitempty"`
 	Notes  []string `json:"notes,omitempty"`
-	Open   []string `json:"-"` // among the notes: what may be missing at ends of axes with cells, IllPosed and Torn
-	// IllPosed says that disturbances grow without bound as they get finer; "": they do not, or it cannot be told.
+	Open   []string `json:"-"` // among the notes: what may be missing at ends of axes with cells, IllPosed where it is no fault, and Torn
+	// IllPosed says that disturbances grow without bound as they get finer; "": they do not, or it cannot be told. Where they do so everywhere it is a fault.
 	IllPosed string `json:"-"`
 	// Torn says that initial conditions of waves miss what a wall prescribes; "": they do not.
 	Torn string `json:"-"`

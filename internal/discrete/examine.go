@@ -24,7 +24,7 @@ type Examination struct {
 	// Faults are what no training can make up for, Notes what may be meant.
 	Faults []string `json:"faults,omitempty"`
 	Notes  []string `json:"notes,omitempty"`
-	Open   []string `json:"-"` // what may be missing at ends of axes with cells, IllPosed and Torn
+	Open   []string `json:"-"` // what may be missing at ends of axes with cells, IllPosed where it is no fault, and Torn
 	// IllPosed says that disturbances grow without bound as they get finer; "": they do not, or it cannot be told. It is a note, or a fault where they do so everywhere.
 	IllPosed string `json:"-"`
 	// Torn says that initial conditions of waves miss what a wall prescribes; "": they do not. It is a note.
@@ -99,12 +99,12 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 	case len(unused) > 1:
 		x.Notes = append(x.Notes, "no row uses the terms "+words.List(unused))
 	}
-	if term, of := lacksRate(p); term != "" {
+	if term := lacksRate(p); term != "" {
 		needs := fmt.Sprintf("%s needs two conditions at %s low, the value and its derivative", term, p.Axes[0].Name)
 		switch {
 		case x.free():
 			x.Faults[0] += "; " + needs
-		case p.Unknowns[of].Ansatz.Trivial():
+		case len(p.Unknowns) == 1 && p.Unknowns[0].Ansatz.Trivial(): // another unknown may be the rate
 			x.Faults = append(x.Faults, needs)
 		}
 	}

@@ -303,10 +303,10 @@ func alongOne(sys *pde.System, t int) (order, axis int) {
 }
 
 // lacksRate returns a second derivative in time of an unknown that has fewer than two conditions at the
-// beginning, or "", and the unknown.
-func lacksRate(p *pde.Problem) (term string, of int) {
+// beginning, or "".
+func lacksRate(p *pde.Problem) string {
 	if !marches(p) {
-		return "", 0
+		return ""
 	}
 	for _, t := range p.Terms {
 		second := slices.ContainsFunc(t.Factors, func(f pde.Factor) bool {
@@ -322,8 +322,8 @@ func lacksRate(p *pde.Problem) (term string, of int) {
 			}
 		}
 		if conditions < 2 {
-			return t.Name, t.Of
+			return t.Name
 		}
 	}
-	return "", 0
+	return ""
 }

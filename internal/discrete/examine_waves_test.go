@@ -57,4 +57,14 @@ initial: {distribution: random-sines, low: 0, high: 1}
 			t.Errorf("%q: %q", rate, x.Faults)
 		}
 	}
+	const other = `unknown: [u, v]
+axes: {t: {range: [0, 1], points: 9, boundary: nodes}, x: {range: [0, 1], points: 9, boundary: nodes}}
+terms: {u_tt: {of: u, axis: t, derivative: 2}, u_t: {of: u, axis: t, derivative: 1}, u_xx: {of: u, axis: x, derivative: 2}}
+residual: {one: {expression: u_tt - u_xx}, two: {expression: v - u_t}}
+conditions: {a: {kind: initial, at: {t: low}, expression: u - u0}, b: {kind: initial, at: {t: low}, expression: v - v0}, l: {at: {x: low}, expression: u}, r: {at: {x: high}, expression: u}}
+initial: {u: {distribution: random-sines, low: 0, high: 1}, v: {distribution: random-sines, low: 0, high: 1}}
+`
+	if x := examine(t, loadSystem(t, other)); strings.Contains(strings.Join(x.Faults, "; "), "u_tt needs") {
+		t.Errorf("with the rate as an unknown: %q", x.Faults)
+	}
 }

@@ -33,7 +33,7 @@ const (
 // Where values are given at the end of time alone they go backward. everywhere: at all points that were looked at.
 func illPosed(s *system, initial [][]float64) (text string, everywhere bool) {
 	p, g := s.sys.Problem, s.sys.Grid
-	backward := ends(p)
+	backward := givenAtEnd(s)
 	if !Marches(p) && !backward || len(p.Residuals) != len(p.Unknowns) {
 		return "", false
 	}
@@ -73,19 +73,18 @@ func illPosed(s *system, initial [][]float64) (text string, everywhere bool) {
 	return fmt.Sprintf("ill-posed %s: disturbances along %s grow at a rate without bound as their wave number rises, as of a heat equation %s; %s", where, worst, as, what), bad == count
 }
 
-// ends reports whether an equation with a rate in time has conditions at the end of it and none at the beginning.
-func ends(p *pde.Problem) bool {
-	name, high := p.Axes[0].Name, false
+// givenAtEnd reports whether an equation with a rate in time has conditions at the end of it, and nothing holds an unknown at the beginning.
+func givenAtEnd(s *system) bool {
+	p, fixed := s.sys.Problem, fixes(s.sys)
 	if p.Steady || p.Axes[0].Boundary != grid.Nodes || !marched(p) {
 		return false
 	}
-	for _, c := range p.Conditions {
-		if c.At[name] == "low" {
+	for f := range p.Unknowns {
+		if heldAt(p, s.sys, fixed, 0, "low", f) {
 			return false
 		}
-		high = high || c.At[name] == "high"
 	}
-	return high
+	return slices.ContainsFunc(p.Conditions, func(c pde.Rows) bool { return c.At[p.Axes[0].Name] == "high" })
 }
 
 // line is the derivatives of one residual row by its terms.

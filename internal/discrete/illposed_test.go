@@ -127,6 +127,8 @@ func TestIllPosed(t *testing.T) {
 		"Cahn and Hilliard, of two":     {two("u_t - v_xx", "v + u - u^3 + 1e-3*u_xx"), false},
 		"heat, given at the end":        {atEnd(one("u_t - 0.01*u_xx")), true},
 		"backward heat, given there":    {atEnd(one("u_t + 0.01*u_xx")), false},
+		"heat that an ansatz begins":    {strings.Replace(atEnd(one("u_t - 0.01*u_xx")), "conditions:", "ansatz: {offset: u0, multiplier: t}\nconditions:", 1), false},
+		"a game of two ends":            {strings.Replace(two("u_t - 0.1*u_xx", "v_t + 0.1*v_xx"), "c: {kind: initial, at: {t: low}, expression: v - v0}", "c: {at: {t: high}, expression: v - u}", 1), false},
 		"one of two reversed":           {two("u_t - 0.1*u_xx - u*v", "v_t + 0.01*v_xx + u*v"), true},
 	} {
 		if text := illPosedAt(t, loadSystem(t, c.src)); (text != "") != c.ill {
