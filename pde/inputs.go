@@ -357,7 +357,7 @@ func (l *loader) flux(p *Problem, name string, from fileTerm) []Term {
 func (l *loader) free(p *Problem) map[string]*expr.Expr {
 	values := maps.Clone(l.values)
 	for name, v := range l.file.Expressions.All() {
-		if e, err := resolve(v.Text, append(p.AxisNames(), p.InputNames()...), values); err == nil {
+		if e, _, err := resolve(v.Text, append(p.AxisNames(), p.InputNames()...), values); err == nil {
 			values[name] = e
 		}
 	}

@@ -81,7 +81,7 @@ func load(name string, src []byte, free []string) (*Problem, error) {
 	if err := d.Decode(&f); err != nil {
 		return nil, err
 	}
-	l := &loader{file: &f, freed: free, values: map[string]*expr.Expr{}, counted: map[*expr.Expr]bool{}}
+	l := &loader{file: &f, freed: free, values: map[string]*expr.Expr{}, used: map[string]bool{}, counted: map[*expr.Expr]bool{}}
 	p := l.problem()
 	p.Source, p.file, p.residual = slices.Clone(src), name, f.Residual.pos
 	slices.SortStableFunc(l.problems, func(a, b *config.Mistake) int {
@@ -89,6 +89,11 @@ func load(name string, src []byte, free []string) (*Problem, error) {
 	})
 	if err := config.Join(l.problems...); err != nil {
 		return nil, err
+	}
+	for _, name := range slices.Concat(f.Constants.Keys(), f.Expressions.Keys()) {
+		if !l.used[name] {
+			p.Unused = append(p.Unused, name)
+		}
 	}
 	p.leaveWalls()
 	p.leaveCorners()
@@ -109,6 +114,7 @@ type loader struct {
 	freed    []string // constants that are inputs
 	problems []*config.Mistake
 	values   map[string]*expr.Expr // constants and expressions, resolved
+	used     map[string]bool       // names that expressions of the file have
 
 	counted    map[*expr.Expr]bool // in operations
 	operations int                 // of all expressions of the file
@@ -283,8 +289,11 @@ func (l *loader) expression(what string, s config.Scalar, names []string) *expr.
 	if l.operations > maxFileOperations {
 		return expr.Const(0)
 	}
-	e, err := resolve(s.Text, names, l.values)
+	e, has, err := resolve(s.Text, names, l.values)
 	if err == nil {
+		for _, name := range has {
+			l.used[name] = true
+		}
 		e.Walk(l.counted, func(x *expr.Expr) {
 			if len(x.Args()) > 0 {
 				l.operations++
@@ -307,18 +316,18 @@ func (l *loader) expression(what string, s config.Scalar, names []string) *expr.
 	return expr.Const(0)
 }
 
-// resolve parses an expression of names and values, and substitutes these.
-func resolve(text string, names []string, values map[string]*expr.Expr) (*expr.Expr, error) {
-	e, err := expr.Parse(text)
-	if err != nil {
-		return nil, err
+// resolve parses an expression of names and values, and substitutes these; has are the names in its text.
+func resolve(text string, names []string, values map[string]*expr.Expr) (e *expr.Expr, has []string, err error) {
+	if e, err = expr.Parse(text); err != nil {
+		return nil, nil, err
 	}
-	for _, name := range e.Variables() {
+	has = e.Variables()
+	for _, name := range has {
 		if _, ok := values[name]; !ok && !slices.Contains(names, name) {
-			return nil, e.Check(slices.AppendSeq(slices.Clone(names), maps.Keys(values)))
+			return nil, nil, e.Check(slices.AppendSeq(slices.Clone(names), maps.Keys(values)))
 		}
 	}
-	return e.Substitute(values), nil
+	return e.Substitute(values), has, nil
 }
 
 func (l *loader) axes(p *Problem) {

@@ -40,6 +40,7 @@ type Problem struct {
 	Steady      bool    // no axis is time
 	Inputs      []Input // the initial conditions, unless Steady, then those of `inputs`
 	Reference   Reference
+	Unused      []string // constants and expressions that no other expression of the file has
 
 	Source []byte // the file it was read from
 

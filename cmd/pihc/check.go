@@ -43,6 +43,7 @@ func newCheck(a *app) *cobra.Command {
   conditions of the distribution. What is wrong there is a fault, and ends check with
   status 1. Notes are other ends of axes without conditions, ends where rows of the
   equation hold beside a condition's, terms that no row uses,
+  constants and expressions that nothing uses,
   rows that are not finite further away, samples that are all alike, expressions
   narrower than the steps of the grid, which its points do not see, several solutions
   of an equation without time, a residual that

@@ -99,8 +99,10 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 	case len(unused) > 1:
 		x.Notes = append(x.Notes, "no row uses the terms "+words.List(unused))
 	}
-	if term := lacksRate(p); term != "" {
-		needs := fmt.Sprintf("%s needs two conditions at %s low, the value and its derivative", term, p.Axes[0].Name)
+	if len(p.Unused) > 0 {
+		x.Notes = append(x.Notes, "nothing in the file uses "+words.List(p.Unused))
+	}
+	if needs := lacksRate(p); needs != "" {
 		switch {
 		case x.free():
 			x.Faults[0] += "; " + needs

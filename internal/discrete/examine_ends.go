@@ -302,27 +302,40 @@ func alongOne(sys *pde.System, t int) (order, axis int) {
 	return order, sys.Problem.Axis(term.Factors[0].Axis)
 }
 
-// lacksRate returns a second derivative in time of an unknown that has fewer than two conditions at the
-// beginning, or "".
+// derivative is the order of a term's derivative along an axis, 0 of a value at an end.
+func derivative(t pde.Term, axis string) (order int) {
+	for _, f := range t.Factors {
+		if f.Axis == axis && f.Edge == nil {
+			order += f.Scheme.Derivative
+		}
+	}
+	return order
+}
+
+// lacksRate says what is missing where an unknown's derivative in time of order two or more has fewer conditions at the
+// beginning than its order, or is "".
 func lacksRate(p *pde.Problem) string {
-	if !marches(p) {
+	time := p.Axes[0].Name
+	if p.Steady || slices.ContainsFunc(p.Conditions, func(c pde.Rows) bool { return c.At[time] == "high" }) {
 		return ""
 	}
 	for _, t := range p.Terms {
-		second := slices.ContainsFunc(t.Factors, func(f pde.Factor) bool {
-			return f.Axis == p.Axes[0].Name && f.Edge == nil && f.Scheme.Derivative == 2
-		})
-		if !second || !p.InResidual(t.Name) {
+		order := derivative(t, time)
+		if order < 2 || !p.InResidual(t.Name) {
 			continue
 		}
 		conditions := 0
 		for _, c := range p.Conditions {
-			if c.At[p.Axes[0].Name] == "low" && p.Concerns(c, t.Of) {
+			if c.At[time] == "low" && p.Concerns(c, t.Of) {
 				conditions++
 			}
 		}
-		if conditions < 2 {
-			return t.Name
+		switch {
+		case conditions >= order:
+		case order == 2:
+			return fmt.Sprintf("%s needs two conditions at %s low, the value and its derivative", t.Name, time)
+		default:
+			return fmt.Sprintf("%s needs %d conditions at %s low, the value and its derivatives below the order %[2]d", t.Name, order, time)
 		}
 	}
 	return ""

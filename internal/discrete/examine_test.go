@@ -221,6 +221,8 @@ func TestExamineFaults(t *testing.T) {
 		{"a missing wall of a steady problem", without(laplace, ", b: {at: {x: high}, expression: u}"), "7 of 42 values stay free", ""},
 		{"a condition that ignores u0", strings.Replace(heat, "u - u0", "u - 1", 1), "no row contains u0: all initial conditions have the same solution", ""},
 		{"a steady problem that does not say so", strings.Replace(laplace, "u - u0", "u - 1", 1), "no row contains u0: all initial conditions have the same solution; if x is not time the file wants `time: none`", ""},
+		{"third order in time with two conditions", strings.Replace(wave, "u_tt: {axis: t, derivative: 2}", "u_tt: {axis: t, derivative: 3}", 1), "u_tt needs 3 conditions at t low, the value and its derivatives below the order 3", ""},
+		{"a constant and an expression too many", strings.Replace(wave, "terms: {", "constants: {k: 2, twice: 2*k}\nterms: {", 1), "", "nothing in the file uses twice"},
 		{"two terms too many", strings.Replace(wave, "terms: {", "terms: {u_ttt: {axis: t, derivative: 3}, u_x: {axis: x, derivative: 1}, ", 1), "", "no row uses the terms u_ttt, u_x"},
 		{"missing walls whose rows are there", strings.Replace(heatBetween("", ""), "  b: {at: {x: low}, rows: {t: [1, 0]}, expression: uL}\n", "", 1), "no condition holds at either end of x, where u_xx needs one", ""},
 		{"a missing wall whose rows are there", heatBetween("", ""), "", "no condition holds at x high, where u_xx needs one unless"},
