@@ -2,7 +2,8 @@
 """Trains and scores what preregistration.md names.
 
     seeds.py PIHC FOLDER [PROBLEM [SEED ...]]     train and score, in FOLDER; what is there already is not made again
-    seeds.py collect FOLDER COMMIT     lines of runs.csv to standard output; FOLDER/errors-PROBLEM.csv
+    seeds.py arms PIHC FOLDER [SEED ...]          the arms of two choices of training, likewise
+    seeds.py collect FOLDER COMMIT     lines of runs.csv to standard output; FOLDER/errors-TABLE.csv
 
 One core a run. No package is needed.
 """
@@ -16,6 +17,7 @@ import sys
 
 SEEDS = {"diffusion-sorption-demo": range(100, 110), "navier-stokes-demo": range(100, 106), "diffusion-sorption-small": range(100, 106)}
 METHODS = ("soft", "hard", "moe")
+ARMS = {f"{method}-{name}": (method, key) for name, key in (("adjoint-paper", "constraint.adjoint=paper"), ("batch-8", "training.batch=8")) for method in ("hard", "moe")}
 
 
 def own(problem, seed):
@@ -44,7 +46,7 @@ def train(pihc, folder, problem, arm, seed, number, *more):
 
 
 def collect(folder, commit, suffix, seeds, arms):
-    """Lines of runs.csv of the runs that are there, by problem its seeds and arms, and their errors by sample in FOLDER/errors-PROBLEM.csv."""
+    """Lines of runs.csv of the runs that are there, by problem its seeds and arms, and their errors by sample in FOLDER/errors-TABLE.csv."""
     out = csv.writer(sys.stdout, lineterminator="\n")
     for problem in seeds:
         columns, table = {}, f"{problem}-{suffix}"
@@ -62,7 +64,9 @@ def collect(folder, commit, suffix, seeds, arms):
                 g = lambda key, what="mean": f"{m[key][what]:.5g}" if key in m else ""
                 out.writerow([table, arm, seed, "x".join(map(str, m["grid"])), m["samples"], g("relative_l2"), g("relative_l2", "std"), g("relative_l2", "median"),
                               g("relative_l2", "max"), "", g("relative_residual"), g("truth_residual"), g("passes"), m["step"], round(m["train_seconds"]), commit, spec, m["dataset_hash"][:12]])
-        with open(f"{folder}/errors-{problem}.csv", "w") as f:
+        if not columns:
+            continue
+        with open(f"{folder}/errors-{table}.csv", "w") as f:
             w = csv.writer(f, lineterminator="\n")
             w.writerow(["sample", *columns])
             w.writerows([i, *(f"{e:.5g}" for e in row)] for i, row in enumerate(zip(*columns.values())))
@@ -71,6 +75,14 @@ def collect(folder, commit, suffix, seeds, arms):
 if __name__ == "__main__":
     if sys.argv[1] == "collect":
         collect(*sys.argv[2:4], "unseen-seeds", SEEDS, dict.fromkeys(SEEDS, METHODS))
+        collect(*sys.argv[2:4], "unseen-arms", {"diffusion-sorption-demo": range(100, 110)}, {"diffusion-sorption-demo": ARMS})
+        sys.exit()
+    if sys.argv[1] == "arms":
+        problem = "diffusion-sorption-demo"
+        os.makedirs(sys.argv[3], exist_ok=True)
+        for seed in map(int, sys.argv[4:] or SEEDS[problem]):
+            for arm, (method, key) in ARMS.items():
+                train(sys.argv[2], sys.argv[3], problem, arm, seed, own(problem, seed), "--method", method, "--set", key)
         sys.exit()
     os.makedirs(sys.argv[2], exist_ok=True)
     for problem in sys.argv[3:4] or SEEDS:
