@@ -2,7 +2,7 @@
 """Trains and scores both problems at demo size with other N (functions), m (points an expert), K (experts).
 
     sensitivity.py PIHC FOLDER [PROBLEM]     train and score, in FOLDER; what is there already is not made again
-    sensitivity.py collect FOLDER COMMIT     lines of runs.csv to standard output; FOLDER/errors-PROBLEM.csv
+    sensitivity.py collect FOLDER COMMIT     lines of runs.csv to standard output; FOLDER/errors-TABLE.csv
 
 One thing is changed at a time, of PI-HC-MoE as shipped: N = 16, K = 4, and m = 2500 (diffusion-sorption) or 1000 (Navier-Stokes).
 With another K the rows of all experts together stay as many; K = 1 is PI-HC. One core a run. No package is needed.
