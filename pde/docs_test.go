@@ -37,4 +37,12 @@ func TestDocumentedFiles(t *testing.T) {
 	if p := found["diffusion-sorption"]; p == nil || !slices.Equal(p.Describe(), builtin.Describe()) {
 		t.Errorf("docs/reference/pde-files.md prints another diffusion-sorption than the built-in one:\n%s", strings.Join(builtin.Describe(), "\n"))
 	}
+	for _, line := range []string{"expression R = 1 + (1 - phi)/phi*rho_s*k*n_f*(u_bounded + 1e-6)^(n_f - 1)", "constant   D = 0.0005"} {
+		if !slices.Contains(builtin.Describe(), line) {
+			t.Errorf("the description of diffusion-sorption has no line %q", line)
+		}
+	}
+	if !strings.Contains(strings.Join(builtin.Describe(), "\n"), "residual   residual: u_t - D/R*u_xx = 0 at ") {
+		t.Error("the description of diffusion-sorption has no residual in the names of its file")
+	}
 }

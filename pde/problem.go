@@ -390,12 +390,18 @@ func (p *Problem) Describe() []string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	text := func(e *expr.Expr) string { return words.Clip(e.String(), 1000) }
+	written := func(text string, e *expr.Expr) string { // as the file has it, on one line
+		return words.Clip(cmp.Or(strings.Join(strings.Fields(text), " "), e.String()), 1000)
+	}
 	add("problem    %s (%s)", p.Name, p.Title)
 	for _, a := range p.Axes {
 		add("axis       %s in [%g, %g], %s", a.Name, a.Lo, a.Hi, strings.TrimPrefix(a.Unit+", "+a.Boundary.String(), ", "))
 	}
 	for _, c := range p.Constants {
 		add("constant   %s = %g", c.Name, c.Value)
+	}
+	for _, e := range p.Expressions {
+		add("expression %s = %s", e.Name, written(e.Text, e.Expr))
 	}
 	for _, r := range p.AllRows() {
 		var at []string
@@ -410,7 +416,7 @@ func (p *Problem) Describe() []string {
 		for _, axis := range slices.Sorted(maps.Keys(r.SolveSkip)) {
 			where += ", in solves " + span(axis, r.SolveSkip[axis])
 		}
-		add("%-10s %s: %s = 0 at %s, weight %s", r.Kind, r.Name, text(r.Expr), where, text(r.Weight))
+		add("%-10s %s: %s = 0 at %s, weight %s", r.Kind, r.Name, written(r.Text, r.Expr), where, text(r.Weight))
 	}
 	for _, u := range p.Unknowns {
 		basis := "b*w"
