@@ -2,7 +2,7 @@
 """Trains and scores what preregistration.md names.
 
     seeds.py PIHC FOLDER [PROBLEM [SEED ...]]     train and score, in FOLDER; what is there already is not made again
-    seeds.py arms PIHC FOLDER [SEED ...]          the arms of two choices of training, likewise
+    seeds.py arms PIHC FOLDER [SEED ...]          the arms of three choices of training, likewise
     seeds.py collect FOLDER COMMIT     lines of runs.csv to standard output; FOLDER/errors-TABLE.csv
 
 One core a run. No package is needed.
@@ -11,13 +11,18 @@ import csv
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 
 SEEDS = {"diffusion-sorption-demo": range(100, 110), "navier-stokes-demo": range(100, 106), "diffusion-sorption-small": range(100, 106)}
 METHODS = ("soft", "hard", "moe")
-ARMS = {f"{method}-{name}": (method, key) for name, key in (("adjoint-paper", "constraint.adjoint=paper"), ("batch-8", "training.batch=8")) for method in ("hard", "moe")}
+ARMS = {f"{method}-{name}": (method, key) for name, key, methods in (
+    ("adjoint-paper", "constraint.adjoint=paper", METHODS[1:]),
+    ("batch-8", "training.batch=8", METHODS[1:]),
+    ("conditions-16", "data.train.count=16", METHODS),
+) for method in methods}
 
 
 def own(problem, seed):
@@ -32,7 +37,8 @@ def run(pihc, *arguments):
 def train(pihc, folder, problem, arm, seed, number, *more):
     """Trains and scores one run, FOLDER/PROBLEM-ARM-SEED, with the arguments in more, on the data of a number; not twice."""
     keys = [f"--set=data.{split}.seed={base + number}" for split, base in (("train", 1000), ("validation", 2000), ("test", 3000))]
-    data = f"{folder}/data-{problem}-{number}"
+    keys += [key for key in more if key.startswith("--set=data.")]
+    data = f"{folder}/data-{problem}-{number}" + "".join(re.sub(r".*\.", "-", key) for key in keys[3:])
     if not os.path.isdir(data):
         run(pihc, "-q", "generate", problem, "--out", data, "--workers", "1", *keys)
     out = f"{folder}/{problem}-{arm}-{seed}"
@@ -82,7 +88,7 @@ if __name__ == "__main__":
         os.makedirs(sys.argv[3], exist_ok=True)
         for seed in map(int, sys.argv[4:] or SEEDS[problem]):
             for arm, (method, key) in ARMS.items():
-                train(sys.argv[2], sys.argv[3], problem, arm, seed, own(problem, seed), "--method", method, "--set", key)
+                train(sys.argv[2], sys.argv[3], problem, arm, seed, own(problem, seed), "--method", method, f"--set={key}")
         sys.exit()
     os.makedirs(sys.argv[2], exist_ok=True)
     for problem in sys.argv[3:4] or SEEDS:
