@@ -41,7 +41,13 @@ type Verdict struct {
 // examine says whether the rows of a problem determine its unknown, and agree with each other and
 // with the ansatz, for initial conditions of its own distribution.
 func examine(p *pde.Problem) (*Verdict, error) {
-	found, err := discrete.Examine(p, func(g *grid.Grid) ([][]float64, error) { return dataset.Draws(p, g, 16) })
+	found, err := discrete.Examine(p, func(g *grid.Grid) ([][]float64, error) {
+		samples, err := dataset.Draws(p, g, 16)
+		if err != nil {
+			return nil, err
+		}
+		return append(samples, dataset.Extremes(p, g, samples[0])...), nil
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 
 	"pihc/data"
@@ -140,6 +141,30 @@ func Draws(p *pde.Problem, g *grid.Grid, count int) ([][]float64, error) {
 		}
 	}
 	return samples, nil
+}
+
+// Extremes are copies of a sample, each with one of its drawn numbers at an end of that number's range, which a draw comes
+// as near to as it likes and does not meet.
+func Extremes(p *pde.Problem, g *grid.Grid, sample []float64) [][]float64 {
+	var all [][]float64
+	for _, in := range p.PlaceInputs(g) {
+		s := in.Sampler
+		if in.Size != 1 || s.Distribution != "uniform" && s.Distribution != "log-uniform" {
+			continue
+		}
+		inside := 1e-9 * (s.High - s.Low)
+		if s.Distribution == "log-uniform" {
+			inside = 0
+		}
+		for _, end := range []float64{s.Low + inside, s.High - inside} {
+			copied := slices.Clone(sample)
+			value := in.Of(copied)
+			value[0] = end
+			s.Transform(value)
+			all = append(all, copied)
+		}
+	}
+	return all
 }
 
 // NewFieldSampler draws random fields. A field owns its workspace and workers draw at
