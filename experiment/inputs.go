@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -133,6 +134,9 @@ func namedInputs(from string, arrays data.Arrays, p *pde.Problem, inputs []pde.P
 		if err := a.CheckFinite(); err != nil {
 			return nil, fmt.Errorf("%s: array %s: %w", from, name, err)
 		}
+		if err := dataset.SameCoordinates(arrays, in.Space); err != nil {
+			return nil, words.WithHint(fmt.Errorf("%s: %w", from, err), dataset.HintPoints)
+		}
 		count, values[i] = shape[0], a.Float64()
 	}
 	return values, nil
@@ -155,7 +159,50 @@ func readInitial(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error)
 	if err != nil {
 		return nil, fmt.Errorf("initial condition: %w", err)
 	}
+	if data.HoldsArrays(path) {
+		arrays, err := data.OpenArrays(context.Background(), path)
+		if err != nil {
+			return nil, fmt.Errorf("initial condition: %w", err)
+		}
+		defer arrays.Close()
+		if err := dataset.SameCoordinates(arrays, g.Axes[1:]); err != nil {
+			return nil, words.WithHint(fmt.Errorf("%s: %w", path, err), dataset.HintPoints)
+		}
+	}
 	return initialSamples(path, array, g)
+}
+
+// endsTwice says that inputs hold both ends of a periodic axis: in all samples the last value of every line along it is the first one, and
+// fields are not the same everywhere; "" where that is not so. The last point of a periodic axis is a step before its end.
+func endsTwice(p *pde.Problem, g *grid.Grid, samples [][]float64) string {
+	for _, in := range p.PlaceInputs(g) {
+		stride := in.Size
+		for _, axis := range in.Space {
+			stride /= axis.Points
+			if axis.Boundary == grid.Periodic && !slices.ContainsFunc(samples, func(sample []float64) bool { return !closes(in.Of(sample), axis.Points, stride) }) {
+				return fmt.Sprintf("%s has the same values at the first and the last point of %s, which is periodic: its %d points end a step before %g (numpy.linspace(%g, %g, %[3]d, endpoint=False))",
+					in.Name, axis.Name, axis.Points, axis.Hi, axis.Lo, axis.Hi)
+			}
+		}
+	}
+	return ""
+}
+
+// closes reports whether lines of a field, of so many points, stride apart, end with what they begin with, though they vary.
+func closes(u []float64, points, stride int) bool {
+	most := 0.0
+	for _, v := range u {
+		most = max(most, math.Abs(v))
+	}
+	varies := false
+	for q, v := range u {
+		k := q / stride % points
+		varies = varies || k > 0 && math.Abs(v-u[q-stride]) > 1e-3*most
+		if k == points-1 && math.Abs(v-u[q-k*stride]) > 1e-12*most {
+			return false
+		}
+	}
+	return varies
 }
 
 // initialShape reports a shape that is none of initial conditions for g: (x) or (sample, x), or with two

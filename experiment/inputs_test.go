@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"errors"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -107,5 +108,57 @@ initial:
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("w %g, q %g: %v; want %q", c.w, c.q, err, c.want)
 		}
+	}
+}
+
+// A file says where its points are, by arrays with the names of axes; where it does not, both ends of a periodic axis are told by their values.
+func TestReadInputsCoordinates(t *testing.T) {
+	p, err := pde.Load("p.yaml", []byte(`name: heat
+unknown: u
+axes:
+  t: {range: [0, 1], points: 5, boundary: nodes}
+  x: {range: [0, 1], points: 8, boundary: periodic}
+terms: {u_t: {axis: t, derivative: 1}, u_xx: {axis: x, derivative: 2}}
+residual: {expression: u_t - u_xx}
+conditions:
+  start: {at: {t: low}, expression: u - u0}
+initial: {distribution: random-sines, low: -1, high: 1}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := p.Grid(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		x     func(i int) float64
+		error string
+		twice bool
+	}{
+		"its own":  {func(i int) float64 { return float64(i) / 8 }, "", false},
+		"both":     {func(i int) float64 { return float64(i) / 7 }, "point 1 of axis x is at 0.142857", true},
+		"reversed": {func(i int) float64 { return float64(7-i) / 8 }, "point 0 of axis x is at 0.875", false},
+		"shifted":  {func(i int) float64 { return float64(i)/8 - 0.5 }, "point 0 of axis x is at -0.5", false},
+	} {
+		u, x := make([]float64, 8), make([]float64, 8)
+		for i := range x {
+			x[i] = c.x(i)
+			u[i] = math.Sin(2*math.Pi*x[i]) + math.Cos(4*math.Pi*x[i])
+		}
+		path := filepath.Join(t.TempDir(), "u0.npz")
+		if err := data.WriteNPZ(path, []data.Named{{Name: "u0", Array: data.NewArray([]int{8}, u)}, {Name: "x", Array: data.NewArray([]int{8}, x)}}); err != nil {
+			t.Fatal(err)
+		}
+		_, err := ReadInputs(path, p, g)
+		if c.error == "" && err != nil || c.error != "" && (err == nil || !strings.Contains(err.Error(), c.error)) {
+			t.Errorf("%s: %v, want %q", name, err, c.error)
+		}
+		if got := endsTwice(p, g, [][]float64{u}); (got != "") != c.twice {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if got := endsTwice(p, g, [][]float64{make([]float64, 8)}); got != "" {
+		t.Errorf("a constant: %q", got)
 	}
 }

@@ -186,12 +186,42 @@ func (v *Inversion) observation(i int) string {
 
 // InversionFolder is an error unless the files of an inversion may be written to a folder.
 func InversionFolder(dir string, overwrite bool, reads ...string) error {
-	for _, name := range []string{"estimates.json", "observations.csv", "field.npz"} {
-		if err := (disk.Output{Path: filepath.Join(dir, name), Kind: "file of an inversion", Force: overwrite, Reads: reads, Makes: true}).Check(); err != nil {
+	for _, file := range []struct {
+		name string
+		ours func(path string) bool
+	}{{"estimates.json", isEstimates}, {"observations.csv", isFitted}, {"field.npz", isInvertedField}} {
+		if err := (disk.Output{Path: filepath.Join(dir, file.name), Kind: "file of an inversion", Ours: file.ours, Force: overwrite, Reads: reads, Makes: true}).Check(); err != nil {
 			return err
 		}
 	}
 	return report.CheckFile(filepath.Join(dir, "report.html"), overwrite)
+}
+
+// isEstimates reports whether a file is the estimates.json of an inversion.
+func isEstimates(path string) bool {
+	var f map[string]any
+	if disk.ReadJSON(path, &f) != nil {
+		return false
+	}
+	for _, key := range []string{"converged", "chi_squared", "iterations", "seconds"} {
+		if _, ok := f[key]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// isFitted reports whether a file is the observations.csv of an inversion.
+func isFitted(path string) bool {
+	text, err := disk.ReadFile(path)
+	head, _, _ := strings.Cut(string(text), "\n")
+	return err == nil && strings.HasSuffix(head, ",value,sigma,unknown,experiment,"+strings.Join(ofFit, ","))
+}
+
+// isInvertedField reports whether a file is the field.npz of an inversion.
+func isInvertedField(path string) bool {
+	names := disk.ArrayNames(path)
+	return !slices.ContainsFunc([]string{"value", "sigma", "low", "high"}, func(name string) bool { return !slices.Contains(names, name) })
 }
 
 // Write writes estimates.json, observations.csv (every observation with the fit's value and its standard deviation) and the page
@@ -219,7 +249,7 @@ func (v *Inversion) Write(dir string, overwrite bool, reads ...string) error {
 // encodeObservations writes observations with the fit's values and their deviations as CSV.
 func encodeObservations(w io.Writer, p *pde.Problem, observations []inverse.Observation, predicted, spread []float64) error {
 	out := csv.NewWriter(w)
-	rows := [][]string{append(p.AxisNames(), "value", "sigma", "unknown", "experiment", "fit", "fit_sigma")}
+	rows := [][]string{append(p.AxisNames(), append([]string{"value", "sigma", "unknown", "experiment"}, ofFit...)...)}
 	for i, o := range observations {
 		var row []string
 		for _, x := range append(slices.Clone(o.At), o.Value, o.Sigma) {

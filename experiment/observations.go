@@ -29,6 +29,9 @@ type columns struct {
 	line    func(i int) string
 }
 
+// ofFit are the columns that an inversion adds to its observations.
+var ofFit = []string{"fit", "fit_sigma"}
+
 // readObservations reads values of unknowns with their standard deviations: a CSV file whose first line names the columns, or a file of
 // arrays with these names: every axis of the problem, value, sigma, and, where there are several, unknown (its name; in a file of arrays
 // its position) and experiment (its position among the samples of inputs). Points lie anywhere in the box.
@@ -39,7 +42,7 @@ func readObservations(path string, p *pde.Problem, experiments int) ([]inverse.O
 	}
 	want := append(p.AxisNames(), "value", "sigma")
 	for name := range c.numbers {
-		if !slices.Contains(append(want, "unknown", "experiment"), name) {
+		if !slices.Contains(append(want, append(ofFit, "unknown", "experiment")...), name) {
 			return nil, words.WithHint(usagef("%s: column %q is not known", path, name), "columns are %s, and unknown and experiment", words.List(want))
 		}
 	}
@@ -56,6 +59,9 @@ func readObservations(path string, p *pde.Problem, experiments int) ([]inverse.O
 	}
 	if count == 0 {
 		return nil, usagef("%s has no observations", path)
+	}
+	if experiments > 1 && c.numbers["experiment"] == nil {
+		return nil, words.WithHint(usagef("%s has no column experiment, and --initial has %d samples", path, experiments), "each line says by a number from 0 to %d in which of them its value was observed", experiments-1)
 	}
 	if len(p.Unknowns) > 1 && c.names == nil && c.numbers["unknown"] == nil {
 		return nil, words.WithHint(usagef("%s has no column unknown", path), "the unknowns are %s: each line says of which its value is", words.List(p.UnknownNames()))

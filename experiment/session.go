@@ -77,6 +77,9 @@ func (s *Session) Predict(ctx context.Context, inputs [][]float64) (*Predictions
 	if err := r.checkInputs(inputs, g, o); err != nil {
 		return nil, err
 	}
+	if text := endsTwice(p, g, inputs); text != "" {
+		o.warn(&out.Warnings, "%s: %s", o.Name, text)
+	}
 	s.warnFar(inputs, out)
 	if err := o.Agree(r.Spec, p, [2]string{"initial conditions", hashOf(inputs)}); err != nil {
 		return nil, err

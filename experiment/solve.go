@@ -106,6 +106,9 @@ func Solve(ctx context.Context, p *pde.Problem, g *grid.Grid, inputs [][]float64
 		return nil, err
 	}
 	s := &Solution{Problem: p, Grid: g, Fields: make([][]float64, len(p.Unknowns)), tolerance: o.Tolerance}
+	if text := endsTwice(p, g, inputs); text != "" {
+		open = append(open, o.Name+": "+text)
+	}
 	for _, text := range open {
 		o.warn(&s.Warnings, "%s", text)
 	}

@@ -125,10 +125,8 @@ func readGiven(p *pde.Problem, on *grid.Grid) (*given, error) {
 	if f.train != nil && !p.OnlyInitial() {
 		return nil, f.fail("", "array %s: a problem with inputs besides the initial condition is trained with the samples that validation and test leave, or with draws", GivenTrain)
 	}
-	for _, axis := range f.grid.Axes {
-		if err := sameCoordinates(arrays, axis); err != nil {
-			return nil, f.fail("range and boundary of the axis, in the PDE file, say where its points are", "%v", err)
-		}
+	if err := SameCoordinates(arrays, f.grid.Axes); err != nil {
+		return nil, f.fail(HintPoints, "%v", err)
 	}
 	return f, nil
 }
@@ -348,23 +346,30 @@ func givenSampler(p *pde.Problem, g *grid.Grid) (draw, error) {
 	}, nil
 }
 
-// sameCoordinates compares the coordinates that a file states, if it does, with those
-// of an axis.
-func sameCoordinates(arrays data.Arrays, axis grid.Axis) error {
-	shape, err := arrays.Shape(axis.Name)
-	if shape == nil || err != nil {
-		return err
-	}
-	if len(shape) != 1 || shape[0] != axis.Points {
-		return fmt.Errorf("array %s has shape %s; the solutions have %d points along it", axis.Name, words.Shape(shape), axis.Points)
-	}
-	x, err := arrays.Read(axis.Name, 0)
-	if err != nil {
-		return err
-	}
-	for i, v := range x.Float64() {
-		if want := axis.Coordinate(i); math.Abs(v-want) > 1e-4*axis.Step() {
-			return fmt.Errorf("point %d of axis %s is at %.6g; with %d points from %g to %g, %s, it is at %.6g", i, axis.Name, v, axis.Points, axis.Lo, axis.Hi, axis.Boundary, want)
+// HintPoints is advice on an error of SameCoordinates.
+const HintPoints = "range and boundary of the axis, in the PDE file, say where its points are"
+
+// SameCoordinates compares the coordinates that a file of arrays states, in arrays with the names of axes, if it does, with those of the axes.
+func SameCoordinates(arrays data.Arrays, axes []grid.Axis) error {
+	for _, axis := range axes {
+		shape, err := arrays.Shape(axis.Name)
+		if err != nil {
+			return err
+		}
+		if shape == nil {
+			continue
+		}
+		if len(shape) != 1 || shape[0] != axis.Points {
+			return fmt.Errorf("array %s has shape %s; there are %d points along it", axis.Name, words.Shape(shape), axis.Points)
+		}
+		x, err := arrays.Read(axis.Name, 0)
+		if err != nil {
+			return err
+		}
+		for i, v := range x.Float64() {
+			if want := axis.Coordinate(i); !(math.Abs(v-want) <= 1e-4*axis.Step()) {
+				return fmt.Errorf("point %d of axis %s is at %.6g; with %d points from %g to %g, %s, it is at %.6g", i, axis.Name, v, axis.Points, axis.Lo, axis.Hi, axis.Boundary, want)
+			}
 		}
 	}
 	return nil
