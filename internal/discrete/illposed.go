@@ -20,8 +20,6 @@ const (
 	unbounded = 0.75
 	// growing is the least part of a matrix' norm that a rate is believed to be.
 	growing = 1e-4
-	// leastIllPosed is the share of a sample's points from which on growth is said.
-	leastIllPosed = 0.1
 	// mostPlaces bounds the points that are looked at of each sample.
 	mostPlaces = 200
 )
@@ -64,7 +62,7 @@ func illPosed(s *system, initial [][]float64) (text string, everywhere bool) {
 		}
 		looked++
 		all = all && bad == count
-		if float64(bad) >= leastIllPosed*float64(count) {
+		if bad > 0 {
 			ill++
 		}
 	}
