@@ -144,6 +144,12 @@ func readColumns(path string) (*columns, error) {
 	if err != nil {
 		return nil, err
 	}
+	if bytes.HasPrefix(text, []byte{0xff, 0xfe}) || bytes.HasPrefix(text, []byte{0xfe, 0xff}) {
+		return nil, words.WithHint(usagef("%s is UTF-16", path), "want UTF-8: iconv -f UTF-16 -t UTF-8")
+	}
+	if !bytes.Contains(text, []byte("\n")) { // lines that end as on old Macintoshes
+		text = bytes.ReplaceAll(text, []byte("\r"), []byte("\n"))
+	}
 	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))
 	r.TrimLeadingSpace, r.Comment = true, '#'
 	head, err := r.Read()
