@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -211,6 +212,40 @@ func TestUnseen(t *testing.T) {
 	fit = m.run(t)
 	if len(fit.Unseen) != 1 || fit.Unseen[0].Seen != "" || !strings.HasPrefix(fit.Unseen[0].Text, "D, k: nothing that was observed changes along ") {
 		t.Errorf("unseen: %+v", fit.Unseen)
+	}
+}
+
+// TestUnseenPlane has three numbers of which the data see one product: two directions are named, the same ones from any start and in any
+// order, and of no two numbers that the data see a product of them.
+func TestUnseenPlane(t *testing.T) {
+	p, err := pde.Load("decay.yaml", []byte(strings.NewReplacer("a*b^2", "a*b^2/c", "b: 1}", "b: 1, c: 1}").Replace(decay)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"a, c: nothing that was observed changes along +1 log a +1 log c",
+		"b, c: nothing that was observed changes along +1 log b +2 log c",
+	}
+	for _, names := range [][]string{{"a", "b", "c", "k"}, {"k", "c", "b", "a"}, {"b", "k", "a", "c"}} {
+		for _, start := range []float64{1.5, 0.3} {
+			m := free(t, p, map[string]float64{"a": 0.5, "b": start, "c": 2, "k": 0.3}, names...)
+			m.observe(30, 0.01, 0.01, decayed(1, 0.1*math.Pi*math.Pi+0.5))
+			var got []string
+			for _, u := range m.run(t).Unseen {
+				if got = append(got, u.Text); u.Seen != "" {
+					t.Errorf("free %v: %q is seen", names, u.Seen)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("free %v from b = %g: %q", names, start, got)
+			}
+		}
+	}
+	// Two pairs that share no number are named each, whichever number is the first.
+	m := free(t, loadDecay(t), map[string]float64{"a": 0.5, "b": 1.5, "k": 0.3, "D": 0.1}, "b", "k", "a", "D")
+	m.observe(30, 0.01, 0.01, decayed(1, 0.1*math.Pi*math.Pi+0.5))
+	if all := m.run(t).Unseen; len(all) != 2 || all[0].Seen+all[1].Seen != "a*b^2" {
+		t.Errorf("unseen: %+v", all)
 	}
 }
 
