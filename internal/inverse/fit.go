@@ -42,6 +42,7 @@ type Fit struct {
 	last    *fitter
 	level   level
 	stalled bool // the iteration ended by itself nowhere
+	idle    int  // grids in succession on which the fit led to no minimum
 	reached *reached
 }
 
@@ -81,10 +82,13 @@ func (f *fitter) move(theta []float64) {
 	n := len(theta)
 	f.at = append(f.at[:0], theta...)
 	f.residual, f.jacobian = f.residual[:0], f.jacobian[:0]
-	var values, jac []float64
+	var values, jac, sizes []float64
 	err := f.ctx.Err()
 	if err == nil {
-		values, jac, err = f.evaluate(theta)
+		values, jac, sizes, err = f.evaluate(theta)
+	}
+	if err == nil {
+		f.dropRounding(theta, values, jac, sizes)
 	}
 	f.err = err
 	for i, o := range f.Observations {
@@ -104,6 +108,46 @@ func (f *fitter) move(theta []float64) {
 			row[j] = 1 / p.Prior.Deviation
 			f.residual = append(f.residual, (theta[j]-p.Prior.Mean)/p.Prior.Deviation)
 			f.jacobian = append(f.jacobian, row...)
+		}
+	}
+}
+
+// leastDerived is what a number's unit changes the predictions by, in parts of the largest value of their unknown, from which a derivative is more
+// than rounding, whatever differences say: systems of derivatives are solved to this by GMRES, and rows to a hundredth of it.
+const leastDerived = 1e-7
+
+// dropRounding sets derivatives by a number to zero where they are what solves leave, as of a factor of a whole row, which no solution
+// depends on: below leastDerived, and not those of a difference.
+func (f *fitter) dropRounding(theta, values, jac, sizes []float64) {
+	const part = 0.01 // of the unit
+	n := len(theta)
+	for j := range theta {
+		unit, most := f.Parameters[j].unit(theta[j]), 0.0
+		for i, size := range sizes {
+			if v := math.Abs(jac[i*n+j]) * unit; v > 0 {
+				most = max(most, v/size)
+			}
+		}
+		if most == 0 || most > leastDerived {
+			continue
+		}
+		moved := slices.Clone(theta)
+		moved[j] += part * unit
+		f.out.Evaluations++
+		there, _, _, err := f.evaluate(moved)
+		miss, whole := 0.0, 0.0
+		for i, o := range f.Observations {
+			if err != nil {
+				break
+			}
+			linear := part * unit * jac[i*n+j] / o.Sigma
+			left := (there[i]-values[i])/o.Sigma - linear
+			miss, whole = miss+left*left, whole+linear*linear
+		}
+		if miss > whole/4 {
+			for i := range sizes {
+				jac[i*n+j] = 0
+			}
 		}
 	}
 }

@@ -249,6 +249,58 @@ func TestUnseenPlane(t *testing.T) {
 	}
 }
 
+// TestFactorOfRows has numbers that no solution depends on, whose derivatives are rounding: the others are found as without them, and they
+// are unseen, not what a fit goes after from grid to grid.
+func TestFactorOfRows(t *testing.T) {
+	p, err := pde.Load("decay.yaml", []byte(strings.NewReplacer("u_t - D*u_xx + k*u,", "g*(u_t - D*u_xx + k*u),", "rows: {t: [1, 0]}, expression: u", "rows: {t: [1, 0]}, expression: w*u", "b: 1}", "b: 1, g: 2, w: 3}").Replace(decay)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := free(t, loadDecay(t), map[string]float64{"k": 3}, "k")
+	m.observe(30, 0.01, 0.01, decayed(1, 0.1*math.Pi*math.Pi+0.5))
+	want := m.run(t)
+	for _, log := range []bool{true, false} {
+		m = free(t, p, map[string]float64{"g": 2, "w": 3, "k": 3}, "g", "k", "w")
+		m.Parameters[0].Log = log
+		m.observe(30, 0.01, 0.01, decayed(1, 0.1*math.Pi*math.Pi+0.5))
+		fit := m.run(t)
+		if len(fit.Unseen) != 2 || fit.Unseen[0].Text != "g changes nothing that was observed" || fit.Unseen[1].Text != "w changes nothing that was observed" {
+			t.Errorf("unseen: %+v", fit.Unseen)
+		}
+		if d := want.Deviations[0]; math.Abs(fit.Refined[1]-want.Refined[0]) > 0.01*d || math.Abs(fit.Low[1]-want.Low[0]) > 0.01*d || len(fit.Warnings) > 0 {
+			t.Errorf("log k is %g from %g, without the factors %g from %g; %q", fit.Refined[1], fit.Low[1], want.Refined[0], want.Low[0], fit.Warnings)
+		}
+	}
+	// A number that is a trillion times too small has derivatives as small, but not of rounding.
+	if got := math.Exp(free(t, loadDecay(t), map[string]float64{"k": 5e-12}, "k").withData(m).run(t).Coordinates[0]); math.Abs(got-math.Exp(want.Coordinates[0])) > 1e-3 {
+		t.Errorf("k from 5e-12 is %g, want %g", got, math.Exp(want.Coordinates[0]))
+	}
+}
+
+// TestIdle has a number whose derivatives have the wrong sign, as it enters by small steps as well: the fit leads nowhere, says so, and does
+// not look for the minimum on finer and finer grids.
+func TestIdle(t *testing.T) {
+	p, err := pde.Load("decay.yaml", []byte(strings.Replace(decay, "k*u,", "(2*floor(1e5*k)/1e5 - k)*u,", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := free(t, p, map[string]float64{"k": 2}, "k")
+	m.observe(30, 1e-6, 1e-6, decayed(1, 0.1*math.Pi*math.Pi+0.5))
+	fit, err := m.fit(context.Background(), level{}, m.coordinates(), t.Logf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := fit.level; max(l.time, l.space) > 1 || len(fit.Warnings) == 0 || !strings.HasPrefix(fit.Warnings[0], "the fit may not be at its end: ") {
+		t.Errorf("on %v, %q", fit.Grid.Shape(), fit.Warnings)
+	}
+}
+
+// withData takes another model's observations.
+func (m *Model) withData(of *Model) *Model {
+	m.Observations = of.Observations
+	return m
+}
+
 // TestOutstanding has one value that is wrong: it is named, and the fit rejected.
 func TestOutstanding(t *testing.T) {
 	m := free(t, loadDecay(t), map[string]float64{"a": 0.5, "k": 0.3}, "a", "k")
@@ -265,9 +317,8 @@ func TestOutstanding(t *testing.T) {
 
 // withPrior takes another model's observations, and a prior of the second number.
 func (m *Model) withPrior(of *Model, prior *Prior) *Model {
-	m.Observations = of.Observations
 	m.Parameters[1].Prior = prior
-	return m
+	return m.withData(of)
 }
 
 // TestInterpolation requires the values of a polynomial of degree five.
