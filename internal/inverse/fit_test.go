@@ -301,6 +301,46 @@ func (m *Model) withData(of *Model) *Model {
 	return m
 }
 
+// TestHeld has numbers without a derivative that the data see all the same: where a source ends, by a comparison and by a sign, and a number
+// of which the square enters, at zero. They are not unseen, also with a prior and beside a derivative that another number has as well, and
+// the fit warns of them. Where nothing depends on the comparison it is unseen.
+func TestHeld(t *testing.T) {
+	for _, c := range []struct {
+		name, row, free string
+		start           float64
+		prior           bool
+		want            string
+	}{
+		{"where", "k*u + where(x > e, 0.1, 0)", "e", 0.6, false, "e = 0.6 is not fitted: "},
+		{"prior", "k*u + where(x > e, 0.1, 0)", "e", 0.6, true, "e = 0.6 is not fitted: "},
+		{"sign", "k*u + 0.1*sign(x - e)", "e", 0.6, false, "e = 0.6 is not fitted: "},
+		{"square", "(k + e^2)*u", "e", 0, false, "e = 0 is not fitted: "},
+		{"both", "k*e*u + where(x > e, 0.1, 0)", "e", 0.6, false, "e, k are not all fitted: "},
+		{"outside", "k*u + where(t > 9 + e, 0.1, 0)", "e", 0.6, false, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p, err := pde.Load("decay.yaml", []byte(strings.NewReplacer("u_t - D*u_xx + k*u,", `"u_t - D*u_xx + `+c.row+`",`, "b: 1}", "b: 1, e: 1}").Replace(decay)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := free(t, p, map[string]float64{"k": 0.5, "e": c.start}, "k", "e")
+			m.Parameters[1].Log = c.start > 0
+			if c.prior {
+				m.Parameters[1].Prior = &Prior{Mean: math.Log(0.6), Deviation: 1e-3}
+			}
+			m.observe(30, 0.01, 0.01, decayed(1, 0.1*math.Pi*math.Pi+0.5))
+			fit := m.run(t)
+			warned := slices.ContainsFunc(fit.Warnings, func(text string) bool { return c.want != "" && strings.HasPrefix(text, c.want) })
+			if warned != (c.want != "") || len(fit.Unseen) > 0 == warned {
+				t.Errorf("warnings %q, unseen %+v", fit.Warnings, fit.Unseen)
+			}
+			if fit.Held[0] || fit.Held[1] != strings.HasPrefix(c.want, "e = ") {
+				t.Errorf("held: %v", fit.Held)
+			}
+		})
+	}
+}
+
 // TestOutstanding has one value that is wrong: it is named, and the fit rejected.
 func TestOutstanding(t *testing.T) {
 	m := free(t, loadDecay(t), map[string]float64{"a": 0.5, "k": 0.3}, "a", "k")

@@ -197,8 +197,9 @@ func (f *fitter) comeBack(theta []float64) (ends []int, again bool) {
 				theta[j] = gone
 				break
 			}
-			miss := max(math.Log(f.influence(j)/seenLittle), -12*longest) // where the influence is lost in rounding it is zero
-			if math.Abs(miss) < 0.5 || k == 0 && miss < 0 {               // it is where it belongs, or was never seen
+			// Where the influence is lost in rounding it is zero.
+			miss := max(math.Log(f.influence(j)/seenLittle), -12*longest)
+			if math.Abs(miss) < 0.5 || k == 0 && miss < 0 { // it is where it belongs, or was never seen
 				break
 			}
 			ends[j] = int(towards)
