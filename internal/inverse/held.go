@@ -6,6 +6,46 @@ import (
 	"strings"
 )
 
+// leastDerived is what a number's unit changes the predictions by, in parts of the largest value of their unknown, from which a derivative is more
+// than rounding, whatever differences say: systems of derivatives are solved to this by GMRES, and rows to a hundredth of it.
+const leastDerived = 1e-7
+
+// dropRounding sets derivatives by a number to zero where they are what solves leave, as of a factor of a whole row, which no solution
+// depends on: below leastDerived, and not those of a difference.
+func (f *fitter) dropRounding(theta, values, jac, sizes []float64) {
+	const part = 0.01 // of the unit
+	n := len(theta)
+	for j := range theta {
+		unit, most := f.Parameters[j].unit(theta[j]), 0.0
+		for i, size := range sizes {
+			if v := math.Abs(jac[i*n+j]) * unit; v > 0 {
+				most = max(most, v/size)
+			}
+		}
+		if most == 0 || most > leastDerived {
+			continue
+		}
+		moved := slices.Clone(theta)
+		moved[j] += part * unit
+		f.out.Evaluations++
+		there, _, _, err := f.evaluate(moved)
+		miss, whole := 0.0, 0.0
+		for i, o := range f.Observations {
+			if err != nil {
+				break
+			}
+			linear := part * unit * jac[i*n+j] / o.Sigma
+			left := (there[i]-values[i])/o.Sigma - linear
+			miss, whole = miss+left*left, whole+linear*linear
+		}
+		if miss > whole/4 {
+			for i := range sizes {
+				jac[i*n+j] = 0
+			}
+		}
+	}
+}
+
 // findHeld looks for numbers, and directions of several, along which all derivatives are zero, while a finite change is seen: a fit by
 // derivatives does not move along them. They are no longer among the unseen.
 func (out *Fit) findHeld() error {
