@@ -130,6 +130,9 @@ func (v *Inversion) Lines() []string {
 		e, g := v.Estimate(j)
 		text := fmt.Sprintf("%-*s  %.5g", width, p.Name, e.Value)
 		switch {
+		case v.fit.Held[j]:
+			lines = append(lines, text+"   not fitted: its derivative is zero")
+			continue
 		case math.IsInf(v.fit.Deviations[j], 1):
 			lines = append(lines, text+"   not seen by itself")
 			continue

@@ -24,6 +24,7 @@ type Fit struct {
 	Spread      []float64 // standard deviation of each prediction, by Gauss and Newton
 	Outstanding []int     // observations whose residual is too large for one of as many, the largest first
 	Unseen      []Unseen
+	Held        []bool // the data see the number, but not by derivatives, which are zero: it stays where it starts
 
 	ChiSquared float64
 	Degrees    int
@@ -42,6 +43,7 @@ type Fit struct {
 	last    *fitter
 	level   level
 	stalled bool // the iteration ended by itself nowhere
+	idle    int  // grids in succession on which the fit led to no minimum
 	reached *reached
 }
 
@@ -68,6 +70,7 @@ type fitter struct {
 	at       []float64 // where the following are
 	residual []float64 // (observations, priors)
 	jacobian []float64 // (the same, parameters)
+	noise    float64   // what solves may leave of all residuals together, in deviations
 	err      error     // no solution there
 	out      *Fit      // counts evaluations, and keeps what is reached
 }
@@ -81,18 +84,22 @@ func (f *fitter) move(theta []float64) {
 	n := len(theta)
 	f.at = append(f.at[:0], theta...)
 	f.residual, f.jacobian = f.residual[:0], f.jacobian[:0]
-	var values, jac []float64
+	var values, jac, sizes []float64
 	err := f.ctx.Err()
 	if err == nil {
-		values, jac, err = f.evaluate(theta)
+		values, jac, sizes, err = f.evaluate(theta)
 	}
-	f.err = err
+	if err == nil {
+		f.dropRounding(theta, values, jac, sizes)
+	}
+	f.err, f.noise = err, 0
 	for i, o := range f.Observations {
 		if err != nil {
 			f.residual = append(f.residual, math.NaN())
 			f.jacobian = append(f.jacobian, make([]float64, n)...)
 			continue
 		}
+		f.noise = math.Hypot(f.noise, leastDerived*sizes[i]/o.Sigma)
 		f.residual = append(f.residual, (values[i]-o.Value)/o.Sigma)
 		for _, v := range jac[i*n : (i+1)*n] {
 			f.jacobian = append(f.jacobian, v/o.Sigma)
@@ -171,6 +178,9 @@ func (m *Model) Run(ctx context.Context, say func(format string, args ...any)) (
 	out, err := m.fit(ctx, level{}, m.coordinates(), say)
 	if err == nil && (m.Starts > 0 || out.stalled || Rejects(out.ChiSquared, out.ChiMoved, out.Degrees)) {
 		out, err = m.restart(ctx, out, say)
+	}
+	if err == nil {
+		err = out.findHeld()
 	}
 	switch {
 	case err == nil:

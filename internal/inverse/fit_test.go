@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 	"time"
 
@@ -195,25 +194,6 @@ func TestTowardsZero(t *testing.T) {
 	}
 }
 
-func TestUnseen(t *testing.T) {
-	m := free(t, loadDecay(t), map[string]float64{"a": 0.5, "b": 1.5, "k": 0.3}, "a", "b", "k")
-	m.observe(30, 0.01, 0.01, decayed(1, 0.1*math.Pi*math.Pi+0.5))
-	fit := m.run(t)
-	if len(fit.Unseen) != 1 || fit.Unseen[0].Seen != "a*b^2" || math.Abs(fit.Unseen[0].Value-1) > 0.05 || !(fit.Unseen[0].Low < 1 && 1 < fit.Unseen[0].High) {
-		t.Errorf("unseen: %+v", fit.Unseen)
-	}
-	if !math.IsInf(fit.Low[0], -1) || !math.IsInf(fit.High[1], 1) || math.IsInf(fit.High[2], 0) {
-		t.Errorf("intervals from %v to %v", fit.Low, fit.High)
-	}
-	// What decays is one number as well, but a sum: it is named along its direction.
-	m = free(t, loadDecay(t), map[string]float64{"D": 0.08, "k": 0.3}, "D", "k")
-	m.observe(30, 0.01, 0.01, decayed(1, 0.1*math.Pi*math.Pi+0.5))
-	fit = m.run(t)
-	if len(fit.Unseen) != 1 || fit.Unseen[0].Seen != "" || !strings.HasPrefix(fit.Unseen[0].Text, "D, k: nothing that was observed changes along ") {
-		t.Errorf("unseen: %+v", fit.Unseen)
-	}
-}
-
 // TestOutstanding has one value that is wrong: it is named, and the fit rejected.
 func TestOutstanding(t *testing.T) {
 	m := free(t, loadDecay(t), map[string]float64{"a": 0.5, "k": 0.3}, "a", "k")
@@ -228,11 +208,16 @@ func TestOutstanding(t *testing.T) {
 	}
 }
 
+// withData takes another model's observations.
+func (m *Model) withData(of *Model) *Model {
+	m.Observations = of.Observations
+	return m
+}
+
 // withPrior takes another model's observations, and a prior of the second number.
 func (m *Model) withPrior(of *Model, prior *Prior) *Model {
-	m.Observations = of.Observations
 	m.Parameters[1].Prior = prior
-	return m
+	return m.withData(of)
 }
 
 // TestInterpolation requires the values of a polynomial of degree five.

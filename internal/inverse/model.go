@@ -43,6 +43,21 @@ func (p *Parameter) Coordinate(value float64) float64 {
 	return value
 }
 
+// unit is a change of a coordinate that is a large one of the number: a factor of e, or what is known of its size.
+func (p *Parameter) unit(coordinate float64) float64 {
+	switch {
+	case p.Log:
+		return 1
+	case p.Spread > 0:
+		return p.Spread
+	case p.Start != 0:
+		return math.Abs(p.Start)
+	case coordinate != 0:
+		return math.Abs(coordinate)
+	}
+	return 1
+}
+
 // An Observation is a value of an unknown at a point of the box, with its standard deviation.
 type Observation struct {
 	Experiment, Unknown int
@@ -199,14 +214,21 @@ func (s *solved) place(sample, theta []float64) (along [][]float64) {
 	return along
 }
 
-// evaluate predicts the observations (m) and their derivatives by the coordinates (m, parameters).
-func (s *solved) evaluate(theta []float64) (values, jac []float64, err error) {
+// evaluate predicts the observations (m) and their derivatives by the coordinates (m, parameters), with the largest size of each one's unknown in
+// its experiment.
+func (s *solved) evaluate(theta []float64) (values, jac, sizes []float64, err error) {
 	n, count := len(theta), len(s.Observations)
-	values, jac = make([]float64, count), make([]float64, count*n)
+	values, jac, sizes = make([]float64, count), make([]float64, count*n), make([]float64, count)
 	width := s.grid.Size() / s.grid.Axes[0].Points
 	for e, sample := range s.samples {
 		along := s.place(sample, theta)
+		largest := make([]float64, len(s.Problem.Unknowns))
 		err := s.solver.SolveAlong(sample, along, func(k int, u []float64, du [][]float64) {
+			for c := range largest {
+				for _, v := range u[c*width:][:width] {
+					largest[c] = max(largest[c], math.Abs(v))
+				}
+			}
 			for _, i := range s.at[k] {
 				o := &s.Observations[i]
 				if o.Experiment != e {
@@ -221,10 +243,15 @@ func (s *solved) evaluate(theta []float64) (values, jac []float64, err error) {
 			}
 		})
 		if err != nil {
-			return nil, nil, fmt.Errorf("experiment %d: %w", e, err)
+			return nil, nil, nil, fmt.Errorf("experiment %d: %w", e, err)
+		}
+		for i, o := range s.Observations {
+			if o.Experiment == e {
+				sizes[i] = largest[o.Unknown]
+			}
 		}
 	}
-	return values, jac, nil
+	return values, jac, sizes, nil
 }
 
 // inSpace interpolates a slice at an observation's point.

@@ -197,7 +197,8 @@ func (f *fitter) comeBack(theta []float64) (ends []int, again bool) {
 				theta[j] = gone
 				break
 			}
-			miss := math.Log(f.influence(j) / seenLittle)
+			// Where the influence is lost in rounding it is zero.
+			miss := max(math.Log(f.influence(j)/seenLittle), -12*longest)
 			if math.Abs(miss) < 0.5 || k == 0 && miss < 0 { // it is where it belongs, or was never seen
 				break
 			}

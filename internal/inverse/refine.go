@@ -3,9 +3,10 @@ package inverse
 import (
 	"math"
 	"slices"
-
-	"pihc/lm"
 )
+
+// mostIdle bounds the grids in succession on which a fit leads to no minimum: finer ones are not worth their work then.
+const mostIdle = 2
 
 // refine fits on grids from f's on until the next would not move the estimates, and returns the last.
 func (out *Fit) refine(m *Model, now level, f *fitter, at func(level) (*fitter, error), say func(string, ...any)) (level, *fitter, error) {
@@ -17,8 +18,9 @@ func (out *Fit) refine(m *Model, now level, f *fitter, at func(level) (*fitter, 
 			return now, nil, err
 		}
 		out.Iterations, out.Ends = out.Iterations+res.Iterations, ends
-		if err := res.Status.Err(); err != nil && res.Status != lm.StatusRankDeficient {
-			out.stall(err)
+		stuck := res.Status.Err()
+		if stuck != nil {
+			out.stall(stuck)
 		}
 		next, finer, err := m.finer(now, f, theta, ends, at, &by)
 		if err != nil {
@@ -26,8 +28,13 @@ func (out *Fit) refine(m *Model, now level, f *fitter, at func(level) (*fitter, 
 		}
 		out.Refined = by.refined(m.Parameters, theta)
 		out.Moved, out.ChiMoved, out.Grid, out.last = max(by.estimates[0], by.estimates[1]), by.sum[0]+by.sum[1], f.grid, f
+		if stuck == nil && by.gain < scale(2*res.Cost, len(f.residual)-len(theta)) {
+			out.idle = 0
+		} else if out.idle++; stuck == nil && out.idle >= mostIdle {
+			out.stall("its derivatives say that chi-squared falls, and it does not")
+		}
 		say("on %v: chi-squared %.6g, the next grid moves it by %.2g and estimates by %.2g deviations", f.grid.Shape(), 2*res.Cost, out.ChiMoved, out.Moved)
-		if next == now {
+		if next == now || out.idle >= mostIdle {
 			if out.Moved >= mostMoved {
 				out.warn("estimates still move by %.2g of their deviation from grid to grid: intervals are in part of the grid", out.Moved)
 			}
@@ -50,6 +57,7 @@ type moves struct{ estimates, sum, unsettled [2]float64 } // in deviations, of c
 // gridMoves has as well steps of the coordinates: what is left on the grid, and what finer grids add.
 type gridMoves struct {
 	moves
+	gain  float64 // what the step that is left on the grid takes from chi-squared
 	left  []float64
 	added [2][]float64
 }
@@ -73,7 +81,8 @@ func (m *Model) finer(now level, on *fitter, theta []float64, ends []int, at fun
 	next = now
 	on.move(theta)
 	own, deviations, sum := on.newtonStep(ends) // not zero where a number runs to an end
-	by.left, by.added = own, [2][]float64{make([]float64, len(theta)), make([]float64, len(theta))}
+	cost, _ := on.cost()
+	by.gain, by.left, by.added = 2*cost-sum, own, [2][]float64{make([]float64, len(theta)), make([]float64, len(theta))}
 	for d, l := range []level{{now.time + 1, now.space}, {now.time, now.space + 1}} {
 		if max(l.time, l.space) > mostDoubled || m.values(l) > mostValues {
 			by.estimates[d] = max(by.estimates[d], mostMoved)

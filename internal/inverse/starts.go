@@ -112,7 +112,7 @@ func (f *fitter) minimum(from []float64, count int) (Minimum, error) {
 }
 
 // restart fits from other points on the coarsest grid, and from the best minima there on that of the fit. It returns the best fit, with what
-// the starts led to. With an error, which is ctx's, it is the fit from the first start.
+// the starts led to. With an error, which is ctx's, it is the fit as far as it came.
 func (m *Model) restart(ctx context.Context, fit *Fit, say func(string, ...any)) (*Fit, error) {
 	count := m.Starts
 	if count == 0 {
@@ -142,40 +142,50 @@ func (m *Model) restart(ctx context.Context, fit *Fit, say func(string, ...any))
 			starts.Failed++
 		}
 	}
+	fit.Iterations, fit.Evaluations = fit.Iterations+work.Iterations, fit.Evaluations+work.Evaluations
 	// The coarse grid orders them; the fit's decides.
 	slices.SortStableFunc(list, func(a, b Minimum) int { return cmp.Compare(a.ChiSquared, b.ChiSquared) })
-	fine, err := m.fitter(ctx, fit.level, work)
-	if err != nil {
-		return fit, err
-	}
-	best := []Minimum{{Coordinates: fit.Coordinates, ChiSquared: fit.ChiSquared, Count: 1, first: true}}
-	fitted := 0
+	own := 1
+	var others []Minimum
 	for _, c := range list {
 		switch {
 		case c.first:
-			best[0].Count = c.Count
-			continue
-		case c.ChiSquared > limit || fitted == mostFitted:
-			continue
-		}
-		fitted++
-		found, err := fine.minimum(c.Coordinates, c.Count)
-		if err := ctx.Err(); err != nil {
-			return fit, err
-		}
-		if err == nil {
-			best = fine.join(best, found)
+			own = c.Count
+		case c.ChiSquared <= limit && len(others) < mostFitted:
+			others = append(others, c)
 		}
 	}
-	fit.Iterations, fit.Evaluations = fit.Iterations+work.Iterations, fit.Evaluations+work.Evaluations
-	return m.choose(ctx, fit, best, starts, say)
+	return m.choose(ctx, fit, own, others, starts, say)
 }
 
-// choose goes on from the best of minima on the grid of a fit, of which the first is the fit's.
-func (m *Model) choose(ctx context.Context, fit *Fit, list []Minimum, starts Starts, say func(string, ...any)) (*Fit, error) {
-	const slight = 0.05
-	least := slices.MinFunc(list, func(a, b Minimum) int { return cmp.Compare(a.ChiSquared, b.ChiSquared) })
-	if least.ChiSquared < fit.ChiSquared-slight*scale(fit.ChiSquared, fit.Degrees) {
+// choose takes other minima, from where they are on coarser grids, to that of the fit, and goes on from the best of them, until the fit is
+// it: what is counted and compared is of one grid. Own is how many starts the fit has.
+func (m *Model) choose(ctx context.Context, fit *Fit, own int, others []Minimum, starts Starts, say func(string, ...any)) (*Fit, error) {
+	const slight, rounds = 0.05, 4
+	var list []Minimum // the fit is the first
+	for round := range rounds {
+		list = []Minimum{{Coordinates: fit.Coordinates, ChiSquared: fit.ChiSquared, Count: own}}
+		for _, c := range others {
+			found, err := fit.last.minimum(c.Coordinates, c.Count)
+			if err := ctx.Err(); err != nil {
+				return fit, err
+			}
+			if err != nil {
+				starts.Failed += c.Count
+				continue
+			}
+			list = fit.last.join(list, found)
+		}
+		best := 0
+		for i, c := range list {
+			if c.ChiSquared < list[best].ChiSquared {
+				best = i
+			}
+		}
+		least := list[best]
+		if !(least.ChiSquared < fit.ChiSquared-slight*scale(fit.ChiSquared, fit.Degrees)) || round == rounds-1 {
+			break
+		}
 		say("another start leads to chi-squared %.6g instead of %.6g: the fit goes on from there", least.ChiSquared, fit.ChiSquared)
 		other, err := m.fit(ctx, fit.level, least.Coordinates, say)
 		other.Iterations, other.Evaluations = fit.Iterations+other.Iterations, fit.Evaluations+other.Evaluations
@@ -184,17 +194,16 @@ func (m *Model) choose(ctx context.Context, fit *Fit, list []Minimum, starts Sta
 			return fit, ctx.Err()
 		case ctx.Err() != nil:
 			return other, ctx.Err()
-		case err != nil:
-			fit.warn("another start leads to a smaller chi-squared, %.6g, where no finer grid is solved: %v", least.ChiSquared, err)
-		default:
-			fit = other
 		}
+		if err != nil {
+			fit.warn("another start leads to a smaller chi-squared, %.6g, where no finer grid is solved: %v", least.ChiSquared, err)
+			break
+		}
+		fit, own, others = other, least.Count, slices.Delete(list, best, best+1)
 	}
-	for _, c := range list {
-		switch near := fit.last.same(fit.Coordinates, c.Coordinates); {
-		case near:
-			starts.Agree += c.Count
-		case c.ChiSquared-fit.ChiSquared < Quantile*scale(fit.ChiSquared, fit.Degrees):
+	starts.Agree = list[0].Count
+	for _, c := range list[1:] {
+		if c.ChiSquared-fit.ChiSquared < Quantile*scale(fit.ChiSquared, fit.Degrees) {
 			starts.Others = append(starts.Others, c)
 		}
 	}

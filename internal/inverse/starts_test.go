@@ -58,6 +58,46 @@ func TestSecondMinimum(t *testing.T) {
 	}
 }
 
+const carried = `
+name: carried
+unknown: u
+axes:
+  t: {range: [0, 1], points: 41, boundary: nodes}
+  x: {range: [0, 1], points: 64, boundary: periodic}
+constants: {c: 1, d: 0.01}
+terms:
+  u_t: {axis: t, derivative: 1}
+  u_x: {axis: x, derivative: 1}
+  u_xx: {axis: x, derivative: 2}
+residual: {expression: u_t + c*u_x - d*u_xx}
+conditions:
+  initial: {kind: initial, at: {t: low}, expression: u - sin(2*pi*x) - 0.5*cos(4*pi*x)}
+`
+
+// TestStartsOfOneGrid has a fit that another start leads to, and that finer grids move by more than a deviation: it is no second fit beside
+// itself, and its start ends at it.
+func TestStartsOfOneGrid(t *testing.T) {
+	p, err := pde.Load("carried.yaml", []byte(carried))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := free(t, p, map[string]float64{"c": 1}, "c")
+	for _, o := range [][3]float64{
+		{0.3251, 0.9691, 0.3534},
+		{0.2794, 0.9389, -1.2708},
+		{0.2560, 0.4428, 0.5977},
+		{0.1658, 0.1594, -0.8032},
+		{0.1400, 0.7158, -0.7796},
+		{0.2824, 0.7023, 0.2678},
+	} {
+		m.Observations = append(m.Observations, Observation{At: []float64{o[0], o[1]}, Value: o[2], Sigma: 0.1})
+	}
+	fit := m.run(t)
+	if s := fit.Starts; s.Tried != 1+OtherStarts || s.Agree < 1 || len(s.Others) > 0 || Rejects(fit.ChiSquared, fit.ChiMoved, fit.Degrees) {
+		t.Errorf("chi-squared %g, starts: %+v", fit.ChiSquared, s)
+	}
+}
+
 // TestInterrupted ends a fit after its first grid, and between its intervals: the last step is left, with its chi-squared.
 func TestInterrupted(t *testing.T) {
 	m := free(t, loadDecay(t), map[string]float64{"a": 0.8, "k": 0.4}, "a", "k")

@@ -21,45 +21,130 @@ type Unseen struct {
 	Low, High  float64 // its 95 % interval by Gauss and Newton
 }
 
-// findUnseen names the null directions of the information.
+// leastPart is what a number of a direction counts from, of the largest in scaled coordinates.
+const leastPart = 1e-4
+
+// findUnseen names the null directions of the information. Numbers that no direction joins are spoken of by themselves, and of two that
+// share one direction with no other number what the data see is said.
 func (f *fitter) findUnseen(x *information) (all []Unseen) {
+	for _, directions := range f.nullDirections(x) {
+		for _, d := range directions {
+			var names, parts []string
+			for _, j := range f.byName() {
+				if d[j] == 0 {
+					continue
+				}
+				name := f.Parameters[j].Name
+				if names = append(names, name); f.Parameters[j].Log {
+					name = "log " + name
+				}
+				parts = append(parts, fmt.Sprintf("%+.3g %s", d[j], name))
+			}
+			u := Unseen{Parameters: names}
+			switch {
+			case len(names) == 1:
+				u.Text = names[0] + " changes nothing that was observed"
+			case len(names) != 2 || len(directions) > 1 || !f.nameSeen(&u, x, d):
+				u.Text = fmt.Sprintf("%s: nothing that was observed changes along %s", strings.Join(names, ", "), strings.Join(parts, " "))
+			}
+			all = append(all, u)
+		}
+	}
+	return all
+}
+
+// byName lists the parameters in an order that is not that of the command line.
+func (f *fitter) byName() (order []int) {
+	for j := range f.Parameters {
+		order = append(order, j)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(f.Parameters[a].Name, f.Parameters[b].Name) })
+	return order
+}
+
+// nullDirections is a basis of the unseen directions, in groups that share no number. It is reduced, as the rows of a matrix are, so that it
+// does not depend on which basis the eigenvectors are: each direction has a number, the first by name that it can be, with the part 1 and
+// in no other.
+func (f *fitter) nullDirections(x *information) (groups [][][]float64) {
 	n := x.n
+	var rows [][]float64
 	for k := range n {
 		if x.seen(k) {
 			continue
 		}
-		direction, largest := make([]float64, n), 0.0
+		row := make([]float64, n)
 		for j := range n {
-			direction[j] = x.vectors[j*n+k]
-			if x.scale[j] > 0 {
-				direction[j] /= x.scale[j]
-			}
-			largest = max(largest, math.Abs(direction[j]))
+			row[j] = x.vectors[j*n+k]
 		}
-		var support []int
-		var names, parts []string
-		for j := range n {
-			part := math.Abs(x.vectors[j*n+k])
-			if direction[j] /= largest; part < 1e-4 {
-				continue
-			}
-			name := f.Parameters[j].Name
-			support, names = append(support, j), append(names, name)
-			if f.Parameters[j].Log {
-				name = "log " + name
-			}
-			parts = append(parts, fmt.Sprintf("%+.3g %s", direction[j], name))
-		}
-		u := Unseen{Parameters: names}
-		switch {
-		case len(support) == 1:
-			u.Text = names[0] + " changes nothing that was observed"
-		case len(support) != 2 || !f.nameSeen(&u, x, support, direction):
-			u.Text = fmt.Sprintf("%s: nothing that was observed changes along %s", strings.Join(names, ", "), strings.Join(parts, " "))
-		}
-		all = append(all, u)
+		rows = append(rows, row)
 	}
-	return all
+	order := f.byName()
+	for done := range rows {
+		left, largest := rows[done:], 0.0
+		size := func(j int) (s float64) {
+			for _, row := range left {
+				s = max(s, math.Abs(row[j]))
+			}
+			return s
+		}
+		for j := range n {
+			largest = max(largest, size(j))
+		}
+		pivot := order[slices.IndexFunc(order, func(j int) bool { return size(j) >= 0.1*largest })]
+		for i, row := range left {
+			if math.Abs(row[pivot]) == size(pivot) {
+				left[0], left[i] = row, left[0]
+				break
+			}
+		}
+		own := left[0]
+		copy(own, scaled(own, 1/own[pivot]))
+		for _, row := range rows {
+			if by := row[pivot]; &row[0] != &own[0] {
+				for j := range row {
+					row[j] -= by * own[j]
+				}
+			}
+		}
+	}
+	for _, row := range rows {
+		largest, first := 0.0, 0.0
+		for _, v := range row {
+			largest = max(largest, math.Abs(v))
+		}
+		for _, j := range order {
+			switch {
+			case math.Abs(row[j]) < leastPart*largest:
+				row[j] = 0
+			case x.scale[j] > 0:
+				row[j] /= x.scale[j]
+			}
+			if first == 0 {
+				first = row[j]
+			}
+		}
+		copy(row, scaled(row, 1/first))
+		group := [][]float64{row}
+		groups = slices.DeleteFunc(groups, func(other [][]float64) bool {
+			if shared := slices.ContainsFunc(other, func(o []float64) bool { return overlap(o, row) }); !shared {
+				return false
+			}
+			group = append(other, group...)
+			return true
+		})
+		groups = append(groups, group)
+	}
+	return groups
+}
+
+// overlap reports whether two directions have a number in common.
+func overlap(a, b []float64) bool {
+	for j, v := range a {
+		if v != 0 && b[j] != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // A form is a function of one number that combinations are products or sums of.
@@ -83,9 +168,15 @@ var forms = []form{
 }
 
 // nameSeen finds the product of powers of v or v/(1 - v) of two parameters that is constant along a direction, and makes sure of it by
-// moving along far enough that either parameter alone changes the predictions much more.
-func (f *fitter) nameSeen(u *Unseen, x *information, support []int, direction []float64) bool {
-	a, b := support[0], support[1]
+// moving along far enough that either parameter alone changes the predictions much more. The first by name has the power 1 where the other
+// then has a whole one.
+func (f *fitter) nameSeen(u *Unseen, x *information, direction []float64) bool {
+	support := slices.DeleteFunc(f.byName(), func(j int) bool { return direction[j] == 0 })
+	return f.namePair(u, x, support[0], support[1], direction) || f.namePair(u, x, support[1], support[0], direction)
+}
+
+// namePair is nameSeen with the power 1 of parameter a.
+func (f *fitter) namePair(u *Unseen, x *information, a, b int, direction []float64) bool {
 	theta := slices.Clone(f.at)
 	pa, pb := &f.Parameters[a], &f.Parameters[b]
 	va, vb := pa.Value(theta[a]), pb.Value(theta[b])
