@@ -77,6 +77,26 @@ func readObservations(path string, p *pde.Problem, experiments int) ([]inverse.O
 	return all, nil
 }
 
+// doubled says that observations are there more than once, in all that is read of them; "": none is.
+func doubled(all []inverse.Observation) string {
+	first, count, example := map[string]int{}, 0, ""
+	for i, o := range all {
+		key := fmt.Sprint(o)
+		if k, ok := first[key]; !ok {
+			first[key] = i
+		} else if count++; count == 1 {
+			example = fmt.Sprintf("observation %d is observation %d again", i, k)
+		}
+	}
+	switch count {
+	case 0:
+		return ""
+	case 1:
+		return example + ", and counts as one of its own"
+	}
+	return fmt.Sprintf("%d observations are there before, such as %s, and count as ones of their own", count, strings.Replace(example, " is ", ", which is ", 1))
+}
+
 // observation reads one row.
 func (c *columns) observation(i int, p *pde.Problem, experiments int) (o inverse.Observation, err error) {
 	for _, a := range p.Axes {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pihc/internal/inverse"
 )
 
 // Tables come with the ends of lines and marks of other systems.
@@ -33,6 +35,22 @@ func TestReadColumns(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		case len(c.numbers["t"]) != 2 || c.numbers["t"][1] != 3 || c.numbers["value"][1] != 4:
 			t.Errorf("%q: %v", text, c.numbers)
+		}
+	}
+}
+
+// An observation that is there twice is told of.
+func TestDoubled(t *testing.T) {
+	o := func(at, value float64) inverse.Observation {
+		return inverse.Observation{At: []float64{at, 0.5}, Value: value, Sigma: 0.1}
+	}
+	for want, all := range map[string][]inverse.Observation{
+		"": {o(0, 1), o(1, 1), o(0, 2)},
+		"observation 2 is observation 0 again, and counts as one of its own":                                                   {o(0, 1), o(1, 1), o(0, 1)},
+		"2 observations are there before, such as observation 1, which is observation 0 again, and count as ones of their own": {o(0, 1), o(0, 1), o(0, 1)},
+	} {
+		if got := doubled(all); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
