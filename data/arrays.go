@@ -143,8 +143,9 @@ func CheckOrder(f Arrays, name string, axes []string) error {
 }
 
 // ReadArray reads a file of one array with axes of some names, and samples before them or none: NPY, or a file of arrays with a single one
-// besides coordinates, which have the names of axes, or one of this name. Values are read if its shape is accepted, and an error of that is returned as it is.
-func ReadArray(path, name string, axes []string, accept func(shape []int) error) (*Array, error) {
+// besides coordinates, which have the names of axes, or one of this name. Values are read if its shape is accepted, and what else the file has
+// (nil: nothing), and an error of that is returned as it is.
+func ReadArray(path, name string, axes []string, accept func(shape []int, in Arrays) error) (*Array, error) {
 	f, size, format, err := openSized(path)
 	if err != nil {
 		return nil, err
@@ -152,7 +153,7 @@ func ReadArray(path, name string, axes []string, accept func(shape []int) error)
 	defer f.Close()
 	if format == formatOther || format == formatNPY {
 		var refused error
-		a, err := decodeNPY(f, size, func(shape []int) error { refused = accept(shape); return refused })
+		a, err := decodeNPY(f, size, func(shape []int) error { refused = accept(shape, nil); return refused })
 		if err != nil && refused == nil {
 			err = fmt.Errorf("%s: %w", path, err)
 		}
@@ -172,7 +173,7 @@ func ReadArray(path, name string, axes []string, accept func(shape []int) error)
 	}
 	shape, err := arrays.Shape(names[0])
 	if err == nil {
-		err = accept(shape)
+		err = accept(shape, arrays)
 	}
 	if err == nil {
 		err = CheckOrder(arrays, names[0], axes)

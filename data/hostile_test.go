@@ -67,12 +67,12 @@ func TestNPZReadsWhatIsAskedFor(t *testing.T) {
 		t.Errorf("%d bytes allocated for a few values", used)
 	}
 	used = allocation(func() {
-		if _, err := ReadArray(filepath.Join(filepath.Dir(path), "one.npy"), "", nil, anyShape); !errors.Is(err, os.ErrNotExist) {
+		if _, err := ReadArray(filepath.Join(filepath.Dir(path), "one.npy"), "", nil, anyArray); !errors.Is(err, os.ErrNotExist) {
 			t.Error(err)
 		}
 		archive(t, path, "u.npy", zeros)
 		refused := errors.New("refused")
-		if _, err := ReadArray(path, "", nil, func([]int) error { return refused }); err != refused {
+		if _, err := ReadArray(path, "", nil, func([]int, Arrays) error { return refused }); err != refused {
 			t.Error(err)
 		}
 	})
@@ -151,7 +151,7 @@ func TestNPZClaims(t *testing.T) {
 		t.Logf("this file system has no such files: %v", err)
 		return
 	}
-	if _, err := ReadArray(sparse, "", nil, anyShape); err == nil || !strings.Contains(err.Error(), "1.25e+14 values take about 2e+06 GB of memory; this machine has") {
+	if _, err := ReadArray(sparse, "", nil, anyArray); err == nil || !strings.Contains(err.Error(), "1.25e+14 values take about 2e+06 GB of memory; this machine has") {
 		t.Errorf("error %v", err)
 	}
 	if _, _, err := ReadSafetensors(sparse, ""); err == nil || !strings.Contains(err.Error(), "GB of memory") {

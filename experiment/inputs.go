@@ -134,12 +134,20 @@ func namedInputs(from string, arrays data.Arrays, p *pde.Problem, inputs []pde.P
 		if err := a.CheckFinite(); err != nil {
 			return nil, fmt.Errorf("%s: array %s: %w", from, name, err)
 		}
-		if err := dataset.SameCoordinates(arrays, in.Space); err != nil {
-			return nil, words.WithHint(fmt.Errorf("%s: %w", from, err), dataset.HintPoints)
+		if err := onPoints(from, arrays, in.Space); err != nil {
+			return nil, err
 		}
 		count, values[i] = shape[0], a.Float64()
 	}
 	return values, nil
+}
+
+// onPoints reports coordinates among arrays that are not those of the axes.
+func onPoints(from string, arrays data.Arrays, axes []grid.Axis) error {
+	if err := dataset.SameCoordinates(arrays, axes); err != nil {
+		return words.WithHint(fmt.Errorf("%s: %w", from, err), dataset.HintPoints)
+	}
+	return nil
 }
 
 // samplesOf are the inputs of each sample, one after another, from those of all samples.
@@ -155,19 +163,14 @@ func samplesOf(values [][]float64, inputs []pde.PlacedInput) [][]float64 {
 
 // readInitial reads initial conditions for g from a file.
 func readInitial(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) {
-	array, err := data.ReadArray(path, dataset.GivenInitial, p.AxisNames(), func(shape []int) error { return initialShape(path, shape, g, p) })
+	array, err := data.ReadArray(path, dataset.GivenInitial, p.AxisNames(), func(shape []int, in data.Arrays) error {
+		if err := initialShape(path, shape, g, p); err != nil || in == nil {
+			return err
+		}
+		return onPoints(path, in, g.Axes[1:])
+	})
 	if err != nil {
 		return nil, fmt.Errorf("initial condition: %w", err)
-	}
-	if data.HoldsArrays(path) {
-		arrays, err := data.OpenArrays(context.Background(), path)
-		if err != nil {
-			return nil, fmt.Errorf("initial condition: %w", err)
-		}
-		defer arrays.Close()
-		if err := dataset.SameCoordinates(arrays, g.Axes[1:]); err != nil {
-			return nil, words.WithHint(fmt.Errorf("%s: %w", path, err), dataset.HintPoints)
-		}
 	}
 	return initialSamples(path, array, g)
 }

@@ -9,13 +9,28 @@ import (
 	"testing"
 
 	"pihc/data"
+	"pihc/grid"
 	"pihc/model"
 	"pihc/pde"
 )
 
+// onGrid is the problem of a PDE file, and its grid.
+func onGrid(t *testing.T, src string) (*pde.Problem, *grid.Grid) {
+	t.Helper()
+	p, err := pde.Load("p.yaml", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := p.Grid(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, g
+}
+
 // One sample needs no axis of samples, a field nor a number; fields of another shape are told how to have it.
 func TestReadInputsOneSample(t *testing.T) {
-	p, err := pde.Load("p.yaml", []byte(`name: poisson
+	p, g := onGrid(t, `name: poisson
 time: none
 unknown: u
 axes:
@@ -29,14 +44,7 @@ residual: {expression: u_xx + s*u_yy + f, rows: {y: [1, 1]}}
 conditions:
   a: {at: {y: low}, expression: u}
   b: {at: {y: high}, expression: u}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := p.Grid(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+`)
 	field := func(shape ...int) data.Named {
 		return data.Named{Name: "f", Array: data.NewArray(shape, make([]float64, 72))}
 	}
@@ -70,7 +78,7 @@ conditions:
 
 // Initial conditions are bounded by the size of their own unknown: a pressure of 2e5 Pa beside a displacement of 1e-6 m is one, a displacement of 2e5 m is not.
 func TestCheckInputsByUnknown(t *testing.T) {
-	p, err := pde.Load("p.yaml", []byte(`name: pair
+	p, g := onGrid(t, `name: pair
 unknown: [w, q]
 axes:
   t: {range: [0, 1], points: 9, boundary: nodes}
@@ -85,14 +93,7 @@ conditions:
 initial:
   w: {distribution: random-series, series: periodic, scale: 1e-6}
   q: {distribution: random-series, series: periodic, scale: 2e5}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := p.Grid(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+`)
 	spec := &model.Spec{Network: model.NetworkSpec{NetworkShared: model.NetworkShared{InitialScale: 1e-6, Scales: map[string]float64{"q": 2e5}}}}
 	r := &Run{Problem: p, Spec: spec}
 	for _, c := range []struct {
@@ -113,7 +114,7 @@ initial:
 
 // A file says where its points are, by arrays with the names of axes; where it does not, both ends of a periodic axis are told by their values.
 func TestReadInputsCoordinates(t *testing.T) {
-	p, err := pde.Load("p.yaml", []byte(`name: heat
+	p, g := onGrid(t, `name: heat
 unknown: u
 axes:
   t: {range: [0, 1], points: 5, boundary: nodes}
@@ -123,14 +124,7 @@ residual: {expression: u_t - u_xx}
 conditions:
   start: {at: {t: low}, expression: u - u0}
 initial: {distribution: random-sines, low: -1, high: 1}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := p.Grid(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+`)
 	for name, c := range map[string]struct {
 		x     func(i int) float64
 		error string

@@ -252,7 +252,7 @@ func (v *Inversion) Write(dir string, overwrite bool, reads ...string) error {
 // encodeObservations writes observations with the fit's values and their deviations as CSV.
 func encodeObservations(w io.Writer, p *pde.Problem, observations []inverse.Observation, predicted, spread []float64) error {
 	out := csv.NewWriter(w)
-	rows := [][]string{append(p.AxisNames(), append([]string{"value", "sigma", "unknown", "experiment"}, ofFit...)...)}
+	rows := [][]string{slices.Concat(p.AxisNames(), []string{"value", "sigma", "unknown", "experiment"}, ofFit)}
 	for i, o := range observations {
 		var row []string
 		for _, x := range append(slices.Clone(o.At), o.Value, o.Sigma) {

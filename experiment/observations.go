@@ -34,7 +34,7 @@ var ofFit = []string{"fit", "fit_sigma"}
 
 // readObservations reads values of unknowns with their standard deviations: a CSV file whose first line names the columns, or a file of
 // arrays with these names: every axis of the problem, value, sigma, and, where there are several, unknown (its name; in a file of arrays
-// its position) and experiment (its position among the samples of inputs). Points lie anywhere in the box.
+// its position) and experiment (its position among the samples of inputs). What an inversion adds (ofFit) is passed over. Points lie anywhere in the box.
 func readObservations(path string, p *pde.Problem, experiments int) ([]inverse.Observation, error) {
 	c, err := readColumns(path)
 	if err != nil {
@@ -42,7 +42,7 @@ func readObservations(path string, p *pde.Problem, experiments int) ([]inverse.O
 	}
 	want := append(p.AxisNames(), "value", "sigma")
 	for name := range c.numbers {
-		if !slices.Contains(append(want, append(ofFit, "unknown", "experiment")...), name) {
+		if !slices.Contains(slices.Concat(want, ofFit, []string{"unknown", "experiment"}), name) {
 			return nil, words.WithHint(usagef("%s: column %q is not known", path, name), "columns are %s, and unknown and experiment", words.List(want))
 		}
 	}

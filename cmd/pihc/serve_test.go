@@ -86,7 +86,7 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := filepath.Join(fixture, "passes")
-	u0, err := data.ReadArray(filepath.Join(fixture, "u0.npy"), "", nil, func([]int) error { return nil })
+	u0, err := data.ReadArray(filepath.Join(fixture, "u0.npy"), "", nil, func([]int, data.Arrays) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -302,16 +302,6 @@ func alongOne(sys *pde.System, t int) (order, axis int) {
 	return order, sys.Problem.Axis(term.Factors[0].Axis)
 }
 
-// derivative is the order of a term's derivative along an axis, 0 of a value at an end.
-func derivative(t pde.Term, axis string) (order int) {
-	for _, f := range t.Factors {
-		if f.Axis == axis && f.Edge == nil {
-			order += f.Scheme.Derivative
-		}
-	}
-	return order
-}
-
 // lacksRate says what is missing where an unknown's derivative in time of order two or more has fewer conditions at the
 // beginning than its order, or is "".
 func lacksRate(p *pde.Problem) string {
@@ -320,8 +310,8 @@ func lacksRate(p *pde.Problem) string {
 		return ""
 	}
 	for _, t := range p.Terms {
-		order := derivative(t, time)
-		if order < 2 || !p.InResidual(t.Name) {
+		order := alongAxis(t, time)
+		if order < 2 || !p.InResidual(t.Name) || slices.ContainsFunc(t.Factors, func(f pde.Factor) bool { return f.Axis == time && f.Edge != nil }) {
 			continue
 		}
 		conditions := 0

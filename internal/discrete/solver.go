@@ -281,7 +281,7 @@ func (s *Solver) metered(dst, initial, near []float64, work *meter) (sim.Stats, 
 	if !found && s.whole.normal {
 		advice, p := "where conditions of two sides meet, `rows` leaves points out of one of them", s.whole.sys.Problem
 		time := p.Axes[0].Name
-		if !p.Steady && slices.ContainsFunc(p.Terms, func(t pde.Term) bool { return p.InResidual(t.Name) && derivative(t, time) == 3 }) {
+		if !p.Steady && slices.ContainsFunc(p.Terms, func(t pde.Term) bool { return p.InResidual(t.Name) && alongAxis(t, time) == 3 }) {
 			advice = fmt.Sprintf("an equation of third order in %s leaves three of its times to conditions: `rows: {%[1]s: [1, 2]}` in the residual", time)
 		}
 		return sim.Stats{}, fmt.Errorf("%w: they are %d for %d values, so that squares are minimised, with half the digits; %s", ErrNotConverged, s.whole.count, s.whole.values(), advice)
