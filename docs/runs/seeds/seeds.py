@@ -16,7 +16,8 @@ import shutil
 import subprocess
 import sys
 
-SEEDS = {"diffusion-sorption-demo": range(100, 110), "navier-stokes-demo": range(100, 106), "diffusion-sorption-small": range(100, 106)}
+SEEDS = {"diffusion-sorption-demo": range(100, 110), "navier-stokes-demo": range(100, 106), "diffusion-sorption-small": range(100, 106), "navier-stokes-small": range(100, 106)}
+KEYS = {"navier-stokes-small": ["--set=data.test.grids=[]"]}
 METHODS = ("soft", "hard", "moe")
 ARMS = {f"{method}-{name}": (method, key) for name, key, methods in (
     ("adjoint-paper", "constraint.adjoint=paper", METHODS[1:]),
@@ -94,4 +95,4 @@ if __name__ == "__main__":
     for problem in sys.argv[3:4] or SEEDS:
         for seed in map(int, sys.argv[4:] or SEEDS[problem]):
             for method in METHODS:
-                train(sys.argv[1], sys.argv[2], problem, method, seed, own(problem, seed), "--method", method)
+                train(sys.argv[1], sys.argv[2], problem, method, seed, own(problem, seed), "--method", method, *KEYS.get(problem, ()))
