@@ -151,6 +151,9 @@ initial: {distribution: random-sines, low: -1, high: 1}
 		if got := endsTwice(p, g, [][]float64{u}); (got != "") != c.twice {
 			t.Errorf("%s: %q", name, got)
 		}
+		if got := (&InvertOptions{Initial: "u0.npz"}).remarks(p, g, [][]float64{u}, nil); c.twice != (len(got) == 1 && strings.HasPrefix(got[0], "u0.npz: u0 has the same values")) {
+			t.Errorf("%s: an inversion says %q", name, got)
+		}
 	}
 	if got := endsTwice(p, g, [][]float64{make([]float64, 8)}); got != "" {
 		t.Errorf("a constant: %q", got)

@@ -96,8 +96,8 @@ func Invert(ctx context.Context, p *pde.Problem, g *grid.Grid, o InvertOptions) 
 		return nil, words.WithHint(usagef("%s: observations: %d, free numbers: %d; want at least as many observations", o.Observe, len(m.Observations), len(m.Parameters)), "free fewer, or say what is known by --prior")
 	}
 	v := &Inversion{Problem: q, Grid: g, parameters: m.Parameters, observations: m.Observations}
-	if text := doubled(m.Observations); text != "" {
-		o.warn(&v.Warnings, "%s: %s", o.Observe, text)
+	for _, text := range o.remarks(q, g, m.Samples, m.Observations) {
+		o.warn(&v.Warnings, "%s", text)
 	}
 	for _, x := range m.Parameters {
 		v.Names = append(v.Names, x.Name)

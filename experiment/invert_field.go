@@ -74,8 +74,8 @@ func InvertField(ctx context.Context, p *pde.Problem, g *grid.Grid, o InvertOpti
 		return nil, words.WithHint(usagef("--free %s: %w", name, err), "initial: {distribution: ...} in the file says what is known before")
 	}
 	v := &FieldInversion{Problem: p, Grid: g, Input: name, Certain: m.Background.Certain(in), ModelError: o.ModelError, observations: m.Observations}
-	if text := doubled(m.Observations); text != "" {
-		o.warn(&v.Warnings, "%s: %s", o.Observe, text)
+	for _, text := range o.remarks(p, g, samples, m.Observations) {
+		o.warn(&v.Warnings, "%s", text)
 	}
 	if v.fit, err = m.Run(ctx, func(format string, args ...any) { o.say("invert: "+format, args...) }); err != nil {
 		if errors.Is(err, inverse.ErrField) {

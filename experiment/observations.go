@@ -77,6 +77,17 @@ func readObservations(path string, p *pde.Problem, experiments int) ([]inverse.O
 	return all, nil
 }
 
+// remarks is what the files of an inversion on g make a reader doubt.
+func (o *InvertOptions) remarks(p *pde.Problem, g *grid.Grid, samples [][]float64, observations []inverse.Observation) (all []string) {
+	if text := doubled(observations); text != "" {
+		all = append(all, o.Observe+": "+text)
+	}
+	if text := endsTwice(p, g, samples); text != "" {
+		all = append(all, o.Initial+": "+text)
+	}
+	return all
+}
+
 // doubled says that observations are there more than once, in all that is read of them; "": none is.
 func doubled(all []inverse.Observation) string {
 	first, count, example := map[string]int{}, 0, ""
