@@ -11,6 +11,8 @@
 package stress
 
 import (
+	"bytes"
+	"encoding/csv"
 	"flag"
 	"fmt"
 	"maps"
@@ -60,6 +62,7 @@ var (
 	program  = flag.String("pihc", "", "program built with -tags faults; built if empty")
 	keep     = flag.Bool("keep", false, "keep the folder of each failed case")
 	picture  = flag.String("figure", "", "SVG of soak to write")
+	table    = flag.String("table", "", "CSV file that has a line of each section; those of other sections stay")
 )
 
 // TestStress runs the cases that the flags ask for.
@@ -129,12 +132,32 @@ func (h *harness) all(only, commands string) (err error) {
 		}
 		fmt.Println()
 		h.total += h.failed
+		if *table != "" {
+			h.record(*table, s.name, time.Since(start))
+		}
 	}
 	if h.total > 0 {
 		return fmt.Errorf("%d cases failed", h.total)
 	}
 	fmt.Printf("all as promised, %.0f s\n", time.Since(begin).Seconds())
 	return nil
+}
+
+// record writes what a section did to a table, in the place of what it did before.
+func (h *harness) record(path, section string, took time.Duration) {
+	rows := [][]string{{"section", "seed", "cases", "failed", "seconds", "notes"}}
+	if text, err := os.ReadFile(path); err == nil {
+		rows = must(csv.NewReader(bytes.NewReader(text)).ReadAll())
+	}
+	rows = slices.DeleteFunc(rows, func(row []string) bool { return row[0] == section })
+	var notes []string
+	for _, note := range slices.Sorted(maps.Keys(h.notes)) {
+		notes = append(notes, fmt.Sprint(note, " ", h.notes[note]))
+	}
+	rows = append(rows, []string{section, fmt.Sprint(*seed), fmt.Sprint(h.cases), fmt.Sprint(h.failed), fmt.Sprintf("%.0f", took.Seconds()), strings.Join(notes, ", ")})
+	var out bytes.Buffer
+	check(csv.NewWriter(&out).WriteAll(rows))
+	check(os.WriteFile(path, out.Bytes(), 0o666))
 }
 
 // done says how far the section in progress is, which may take half an hour.
