@@ -26,6 +26,7 @@
 package constraint
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -121,6 +122,9 @@ func New(s *pde.System, n int, o Options, router Router, pool *compute.Pool) (*C
 			}
 			return nil, fmt.Errorf("constraint weights: no rows are called %q; there are %s", name, words.List(names))
 		}
+	}
+	if !o.Fixed && !slices.ContainsFunc(s.Sets, func(set *pde.RowSet) bool { w, given := o.Weights[set.Name]; return w != 0 || !given }) {
+		return nil, errors.New("constraint weights: they are 0 for all rows, and there is nothing to solve")
 	}
 	all := s.All()
 	var err error

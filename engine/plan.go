@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -119,6 +120,9 @@ func describe(s *model.Spec, sys *pde.System, net network.Network, router constr
 			}
 			return Info{}, fmt.Errorf("training.frozen: the network has no tensors of %q; it has those of %s", prefix, words.List(slices.Compact(parts)))
 		}
+	}
+	if !slices.ContainsFunc(info.Layout, func(t compute.Tensor) bool { return !slices.Contains(s.Training.Frozen, part(t)) }) {
+		return Info{}, errors.New("training.frozen: it names all tensors of the network, and there is nothing to train")
 	}
 	for _, set := range sys.Sets {
 		info.Rows = append(info.Rows, Rows{set.Name, set.Kind, len(set.Points)})

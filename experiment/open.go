@@ -14,6 +14,7 @@ import (
 	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
+	"pihc/train"
 )
 
 // An Experiment is a spec and its problem, with all that the spec says of the problem applied: constants, conditions,
@@ -153,6 +154,9 @@ func openProblem(spec, problem string, overrides []string) (*pde.Problem, error)
 	beside, path := filepath.Join(filepath.Dir(spec), problem), problem
 	if info, err := os.Stat(beside); strings.ContainsAny(spec, `/\`) && !filepath.IsAbs(problem) && err == nil && info.Mode().IsRegular() {
 		path = beside
+	}
+	if folder := train.Folder(filepath.Dir(spec)); folder.SpecFile() == filepath.Clean(spec) && folder.Begun() && !slices.ContainsFunc(overrides, func(s string) bool { return strings.HasPrefix(s, "problem=") }) {
+		path = folder.ProblemFile() // as it was trained on
 	}
 	p, err := pde.Open(path)
 	if err == nil {

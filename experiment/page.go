@@ -27,13 +27,16 @@ import (
 // pageOf is the page of scored runs, without fields.
 func pageOf(runs []scored, s score.Samples) *report.Page {
 	first := runs[0]
-	spec, p, g := first.run.Spec, first.run.Problem, first.grid
+	p, g := first.run.Problem, first.grid
 	var page report.Page
 	for _, run := range runs {
 		page.Methods = append(page.Methods, run.method)
 		page.Specs = append(page.Specs, report.Spec{Title: specTitle(run), Text: run.text})
 		if len(run.edited) > 0 {
 			page.Notes = append(page.Notes, fmt.Sprintf("Run %s: %s.", run.run.Dir, editsText(run.edited)))
+		}
+		if info, err := readRunInfo(run.run.Dir); err == nil && info.From != "" {
+			page.Notes = append(page.Notes, fmt.Sprintf("Run %s began with the parameters of run %s, whose training is not in its time.", run.run.Dir, info.From))
 		}
 	}
 	page.Title = p.Title
@@ -55,24 +58,32 @@ func pageOf(runs []scored, s score.Samples) *report.Page {
 	}
 	page.Equations, page.Constants = equations(p)
 	page.ErrorCurve = errorCurve
-	page.Field, page.Published = p.Unknowns[0].Name, published(spec)
-	page.Axes = fieldAxes(p, g)
-	without := ", no solutions"
-	if spec.Loss.Data != 0 {
-		without = ", with solutions"
+	page.Field = p.Unknowns[0].Name
+	if slices.ContainsFunc(runs, func(run scored) bool { return len(run.run.Spec.Paper) > 0 }) {
+		page.Published = publishedIn
 	}
+	page.Axes = fieldAxes(p, g)
 	page.Facts = []report.Fact{
 		{Name: "Grid", Value: fmt.Sprintf("%s (%s)", strings.ReplaceAll(words.Shape(g.Shape()), "x", "×"), strings.Join(p.AxisNames(), " × "))},
-		{Name: "Training set", Value: words.Count(spec.Data.Train.Count) + " " + page.Sampled() + without},
+		{Name: "Training set", Value: byRun(runs, func(s *model.Spec) string {
+			without := ", no solutions"
+			if s.Loss.Data != 0 {
+				without = ", with solutions"
+			}
+			return words.Count(s.Data.Train.Count) + " " + page.Sampled() + without
+		})},
 		{Name: "Test set", Value: words.Count(len(s.Inputs)) + " samples"},
-		{Name: "Training", Value: fmt.Sprintf("%s steps of %d samples, seed %d", words.Count(spec.Training.Steps), spec.Training.Batch, spec.Seed)},
+		{Name: "Training", Value: byRun(runs, func(s *model.Spec) string {
+			text := fmt.Sprintf("%s steps of %d samples, seed %d", words.Count(s.Training.Steps), s.Training.Batch, s.Seed)
+			if s.Network.Passes > 1 {
+				text += fmt.Sprintf(", %d passes", s.Network.Passes)
+			}
+			return text
+		})},
 		{Name: "Machine", Value: kernel.Machine()},
 		{Name: "Build", Value: fmt.Sprintf("%s, %s %s/%s", machine.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)},
 	}
-	if seed := page.Facts[3]; spec.Network.Passes > 1 {
-		page.Facts[3].Value = fmt.Sprintf("%s, %d passes", seed.Value, spec.Network.Passes)
-	}
-	page.Caveats = caveats(spec, p, first.repeat)
+	page.Caveats = caveats(runs, p)
 	notePublished(&page)
 	for _, run := range runs {
 		if weight := run.run.Spec.Loss.Data; weight != 0 {
@@ -86,6 +97,24 @@ func pageOf(runs []scored, s score.Samples) *report.Page {
 	}
 	page.Generated = fmt.Sprintf("pihc %s, %s", machine.Version(), time.Now().Format("2 January 2006"))
 	return &page
+}
+
+// publishedIn is where figures under `paper` in specs are from.
+const publishedIn = "Chalapathi, Du and Krishnapriyan, ICLR 2024, at the sizes of the paper"
+
+// byRun is what a text says of the spec of every run: once where all are the same, else with the run's label before it.
+func byRun(runs []scored, text func(*model.Spec) string) string {
+	var all []string
+	same := true
+	for _, run := range runs {
+		t := text(run.run.Spec)
+		same = same && t == text(runs[0].run.Spec)
+		all = append(all, run.method.Label+": "+t)
+	}
+	if same {
+		return text(runs[0].run.Spec)
+	}
+	return strings.Join(all, "; ")
 }
 
 // fieldAxes are the axes of the fields of a page.
@@ -118,14 +147,25 @@ func notePublished(page *report.Page) {
 }
 
 // caveats are what a reader of the table should know.
-func caveats(spec *model.Spec, p *pde.Problem, repeat string) []string {
+func caveats(runs []scored, p *pde.Problem) []string {
 	out := []string{"One training a method, at one seed: differences between methods vary with it."}
-	if n := spec.Network.Passes; n > 1 {
+	seen := map[string]bool{}
+	for _, run := range runs {
+		if seen[run.method.Key] {
+			out[0] = "Few trainings a method: differences between methods vary with the seed."
+		}
+		seen[run.method.Key] = true
+	}
+	if at := slices.IndexFunc(runs, func(run scored) bool { return run.run.Spec.Network.Passes > 1 }); at >= 0 {
 		scored := ""
-		if repeat != "" {
+		if repeat := runs[at].repeat; repeat != "" {
 			scored = fmt.Sprintf(" (scored with passes %s)", repeat)
 		}
-		out = append(out, fmt.Sprintf("Iterated: the network runs %d times%s, each time correcting the field of the pass before, and PI-HC-MoE has its experts in the last pass alone. The paper's methods run it once.", n, scored))
+		times := byRun(runs, func(s *model.Spec) string { return fmt.Sprint(s.Network.Passes) })
+		if strings.Contains(times, ";") {
+			times = "several (" + times + ")"
+		}
+		out = append(out, fmt.Sprintf("Iterated: the network runs %s times%s, each time correcting the field of the pass before, and PI-HC-MoE has its experts in the last pass alone. The paper's methods run it once.", times, scored))
 	}
 	out = append(out, "The constraint is least squares over a few functions: it lowers the residual and leaves what the table of the residual shows.")
 	if p.Reference.Solver == pde.DiscreteSolver {
@@ -296,13 +336,6 @@ func nameRuns(runs []scored) {
 	for i := range byFolder {
 		runs[i].method.Label += " (" + runs[i].run.Dir + ")"
 	}
-}
-
-func published(spec *model.Spec) string {
-	if len(spec.Paper) == 0 {
-		return ""
-	}
-	return "Chalapathi, Du and Krishnapriyan, ICLR 2024, at the sizes of the paper"
 }
 
 // chosen is a sample that is drawn, and why.

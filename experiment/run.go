@@ -33,13 +33,19 @@ type runInfo struct {
 	DataFromRunBytes []byte `json:"data_from_run_bytes,omitempty"`
 
 	DatasetHash string `json:"dataset_hash"`
-	Pihc        string `json:"pihc"` // version that began the run
+	Pihc        string `json:"pihc"`           // version that began the run
+	From        string `json:"from,omitempty"` // absolute; the run whose parameters it began with
 }
 
-// newRunInfo returns the content of run.json for a run in dir.
-func newRunInfo(dir, dataDir string, set *data.Dataset) ([]byte, error) {
+// newRunInfo returns the content of run.json for a run in dir, which begins with the parameters of the run from, if any.
+func newRunInfo(dir, dataDir, from string, set *data.Dataset) ([]byte, error) {
 	info := runInfo{Version: infoVersion, DatasetHash: set.Checksum, Pihc: machine.Version()}
 	var err error
+	if from != "" {
+		if info.From, err = filepath.Abs(from); err != nil {
+			return nil, err
+		}
+	}
 	if info.Data, err = filepath.Abs(dataDir); err != nil {
 		return nil, err
 	}
@@ -88,6 +94,11 @@ func OpenRun(dir string, overrides ...string) (*Run, error) {
 	if len(overrides) == 0 {
 		return r, nil
 	}
+	for _, override := range overrides {
+		if err := model.CheckBlock(override); err != nil {
+			return nil, &UsageError{err}
+		}
+	}
 	changed, err := model.ReadStoredSpec(train.Folder(dir).SpecFile(), overrides...)
 	switch {
 	case err != nil:
@@ -97,6 +108,8 @@ func OpenRun(dir string, overrides ...string) (*Run, error) {
 		err = usagef("--set problem, --set seed: a run keeps those it was trained with")
 	case changed.Segments() != spec.Segments():
 		err = usagef("--set rollout: a run keeps the segments it was trained with")
+	case spec.Network.Passes == 1 && changed.Network.Passes > 1:
+		err = words.WithHint(usagef("--set network.passes=%d: run %s was trained with one pass, and its network corrects no field", changed.Network.Passes, dir), "network.passes and network.features of the spec make one that does")
 	case !maps.Equal(changed.Grid, spec.Grid):
 		err = words.WithHint(usagef("--set grid: a run keeps the grid it was trained on, where the borders of experts are"), "--grid puts it on other points")
 	}

@@ -28,11 +28,11 @@ func (x *Experiment) CheckSizes(o Options) error {
 			return err
 		}
 	}
+	g, err := p.Grid(spec.Grid)
+	if err != nil {
+		return err
+	}
 	if len(spec.Training.Window) > 0 { // evaluation is beyond it
-		g, err := p.Grid(spec.Grid)
-		if err != nil {
-			return err
-		}
 		if err := checkSizesOn(g, spec, p, workers, slabs); err != nil {
 			return err
 		}
@@ -41,11 +41,14 @@ func (x *Experiment) CheckSizes(o Options) error {
 	if err != nil {
 		return err
 	}
-	if e := (&Evaluation{}); e.newton(spec) {
-		g, err := p.Grid(spec.Grid)
-		if err != nil {
-			return err
+	if n := spec.Evaluation.Points; n != nil && *n > 0 && spec.Method != model.Soft {
+		on := *spec
+		on.Constraint.Points = *n
+		if err := checkSizesOn(g, &on, p, workers, slabs); err != nil {
+			return fmt.Errorf("evaluation.points: %w", err)
 		}
+	}
+	if e := (&Evaluation{}); e.newton(spec) {
 		for _, on := range append([]model.EvaluationGrid{{Grid: g}}, grids...) {
 			part, err := partOf(spec, p, on.Grid)
 			if err != nil {
@@ -90,6 +93,9 @@ func checkSizesOn(g *grid.Grid, spec *model.Spec, p *pde.Problem, workers, slabs
 		return err
 	}
 	if _, err := constraint.New(sys, spec.Outputs(), options, nil, nil); err != nil {
+		if strings.HasPrefix(err.Error(), "constraint weights:") {
+			return words.WithHint(err, "see constraint.weights in the spec")
+		}
 		return words.WithHint(err, "see constraint.points and constraint.experts in the spec")
 	}
 	return nil

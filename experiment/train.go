@@ -126,7 +126,13 @@ func withDataHint(err error, spec, dir string) error {
 
 // train trains a run, and tells of it by a title.
 func (r *Run) train(ctx context.Context, title, dataDir string, set *data.Dataset, o Options, options train.Options) error {
-	info, err := newRunInfo(r.Dir, dataDir, set)
+	if options.Resume {
+		if had, _, err := r.Origin(); err == nil && had != set.Checksum {
+			return words.WithHint(fmt.Errorf("run %s was begun with another dataset than %s (hash %.12s, now %.12s); resume needs the same one", r.Dir, dataDir, had, set.Checksum),
+				"without --data it is found by run.json")
+		}
+	}
+	info, err := newRunInfo(r.Dir, dataDir, options.From, set)
 	if err != nil {
 		return err
 	}
@@ -174,8 +180,8 @@ func (r *Run) train(ctx context.Context, title, dataDir string, set *data.Datase
 	r.Summary, err = train.Run(ctx, r.Dir, r.Spec, r.Problem, set, options)
 	m.End()
 	if s := r.Summary; err == nil && s.BestResidual >= s.Start && s.Start > 0 && o.writes() {
-		o.tell(Progress{Warning: fmt.Sprintf("%s did not get better than its start: validation residual %s at best (step %d), %s before the first step; a lower training.learning_rate.initial, or more steps, may help",
-			title, words.Number(s.BestResidual), s.BestStep, words.Number(s.Start))})
+		o.tell(Progress{Warning: fmt.Sprintf("%s did not get better than its start: %s %s at best (step %d), %s before the first step; a lower training.learning_rate.initial, or more steps, may help",
+			title, r.Spec.Training.Measure(), words.Number(s.BestResidual), s.BestStep, words.Number(s.Start))})
 	}
 	return err
 }

@@ -20,7 +20,7 @@ func defaultSpec(defaults string) Spec {
 		Defaults: defaults,
 		Method:   MoE,
 		Network: NetworkSpec{
-			NetworkShared{Kind: DefaultNetwork, Basis: 16, Precision: "float32", InitialScale: 1, OmitCoordinates: []string{}, Features: map[string]float64{}, Passes: 1},
+			NetworkShared{Kind: DefaultNetwork, Basis: 16, Precision: "float32", InitialScale: 1, Centers: map[string]float64{}, OmitCoordinates: []string{}, Features: map[string]float64{}, Passes: 1},
 			networkKinds[DefaultNetwork],
 		},
 		Constraint: ConstraintSpec{
@@ -66,11 +66,8 @@ var fits = []struct {
 			maps.Copy(sizes, s.Network.Scales)
 			s.Network.Scales = sizes
 		}
-		if centers := f.centered(); len(centers) > 0 {
-			maps.Copy(centers, s.Network.Centers)
-			s.Network.Centers = centers
-		}
 	}},
+	{"network.centers", func(s *Spec, f *fitting) { s.Network.Centers = f.centered() }},
 	{"network.omit_coordinates", func(s *Spec, f *fitting) { s.Network.OmitCoordinates = f.homogeneous() }},
 	{"network.passes", func(s *Spec, f *fitting) {
 		if f.problem.HasOffset() {
@@ -101,7 +98,7 @@ var fits = []struct {
 	{"constraint.experts", func(s *Spec, f *fitting) { s.Constraint.Experts = f.experts() }},
 	{"evaluation.blend", func(s *Spec, f *fitting) {
 		if s.Constraint.Router == constraint.DefaultRouter || s.Constraint.Router == "" {
-			s.Evaluation.Blend = blend
+			s.Evaluation.Blend = new(blend)
 		}
 	}},
 	{"constraint.points", func(s *Spec, f *fitting) { s.Constraint.Points = f.points(&s.Constraint) }},

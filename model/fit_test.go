@@ -140,7 +140,7 @@ func TestFitExperts(t *testing.T) {
 // before there were further keys.
 func TestFitEvaluation(t *testing.T) {
 	once, _ := fitted(t, "problem: a\nnetwork: {passes: 1, features: {}}\n", "32")
-	if !reflect.DeepEqual(once.Evaluation, EvaluationSpec{Blend: blend}) {
+	if !reflect.DeepEqual(once.Evaluation, EvaluationSpec{Blend: new(blend)}) {
 		t.Errorf("evaluation %+v of one pass", once.Evaluation)
 	}
 	s, p := fitted(t, "problem: a\n", "32")

@@ -64,6 +64,26 @@ func (s *Spec) NewInputs(p *pde.Problem) (Inputs, error) {
 
 func (in *Inputs) Count() int { return len(in.Axes) + in.Fields + len(in.Features) }
 
+// SameForm is an error where the network of another spec, with the same parameters, would be another function: what it sees at a point, or a key that
+// the shapes of its parameters do not tell. Sizes that inputs are divided by may differ.
+func (s *Spec) SameForm(p *pde.Problem, other *Spec, q *pde.Problem) error {
+	mine, err := s.InputNames(p)
+	if err != nil {
+		return err
+	}
+	theirs, err := other.InputNames(q)
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(mine, theirs) {
+		return fmt.Errorf("its network sees %s, this spec's %s", strings.Join(theirs, ", "), strings.Join(mine, ", "))
+	}
+	if s.Network.Kind != other.Network.Kind {
+		return fmt.Errorf("its network.kind is %s, this spec's %s", other.Network.Kind, s.Network.Kind)
+	}
+	return s.Network.Keys.sameForm(other.Network.Keys)
+}
+
 // InputNames returns what the network of a spec sees at every point, in order.
 func (s *Spec) InputNames(p *pde.Problem) ([]string, error) {
 	if s.Rollout > 1 {

@@ -60,6 +60,9 @@ func parseSpec(name string, src []byte, overrides []string) (d *config.Document,
 	return d, others, nil
 }
 
+// ofDataset are the keys that a dataset is made by, or compared with.
+var ofDataset = []string{"problem", "constants", "defaults", "version", "grid", "data", "loss.data", "methods"}
+
 // mergeMethod lays the block of the document's method over the rest.
 func mergeMethod(d *config.Document, blocks config.Node) (others []string, err error) {
 	method := MoE
@@ -71,6 +74,9 @@ func mergeMethod(d *config.Document, blocks config.Node) (others []string, err e
 	if !blocks.IsMapping() {
 		return nil, config.Join(blocks.Errorf("methods: want %s, each with keys of the spec that are its own", strings.Join(Methods, ", ")))
 	}
+	if err := blocks.Unique(); err != nil {
+		return nil, err
+	}
 	for _, key := range blocks.Keys() {
 		block, _ := blocks.Lookup(key)
 		if !slices.Contains(Methods, key) || !block.IsMapping() {
@@ -78,6 +84,14 @@ func mergeMethod(d *config.Document, blocks config.Node) (others []string, err e
 		}
 		if at, ok := block.Lookup("method"); ok {
 			return nil, config.Join(at.Errorf("methods.%s.method: a method has no other", key))
+		}
+		for _, shared := range ofDataset {
+			if at, ok := block.Find(shared); ok {
+				return nil, config.Join(at.Errorf("methods.%s.%s: all methods share one dataset, and with it %s", key, shared, shared))
+			}
+		}
+		if err := block.Unique(); err != nil {
+			return nil, err
 		}
 		if key == method {
 			d.Merge(block)
@@ -196,13 +210,13 @@ func SpecError(name, key string, overrides []string, err error, hint string) err
 }
 
 // ReadStoredSpec reads the spec of a run folder, which has had its Fit. Without a block
-// `evaluation` it is older than that has a default, or has nothing to say there: the run is used
+// `evaluation`, or `network.centers`, it is older than these have defaults, or has nothing to say there: the run is used
 // as it was trained.
 func ReadStoredSpec(path string, overrides ...string) (*Spec, error) {
 	s, err := OpenSpec(path, overrides...)
 	if err != nil {
 		return nil, err
 	}
-	s.unset = slices.DeleteFunc(s.unset, func(key string) bool { return strings.HasPrefix(key, "evaluation.") })
+	s.unset = slices.DeleteFunc(s.unset, func(key string) bool { return strings.HasPrefix(key, "evaluation.") || key == "network.centers" })
 	return s, nil
 }

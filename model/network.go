@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -26,6 +27,9 @@ type NetworkKeys interface {
 
 	// withModes returns the keys with the resolution that the axes hold, where the kind has one.
 	withModes(modes map[string]int) NetworkKeys
+	// sameForm is an error for a key of another network of the kind that differs and is neither a size, which shapes of
+	// parameters tell, nor a number that parameters are drawn by.
+	sameForm(other NetworkKeys) error
 	decode(n config.Node, shared *NetworkShared) (NetworkKeys, error)
 	encode(shared NetworkShared) any
 }
@@ -76,6 +80,26 @@ func (k keysOf[S]) withModes(modes map[string]int) NetworkKeys {
 	return k
 }
 
+func (k keysOf[S]) sameForm(other NetworkKeys) error {
+	mine, theirs := reflect.ValueOf(k.Spec), reflect.ValueOf(other.(keysOf[S]).Spec)
+	for mine.Kind() == reflect.Pointer {
+		mine, theirs = mine.Elem(), theirs.Elem()
+	}
+	if mine.Kind() != reflect.Struct {
+		return nil
+	}
+	for i := range mine.NumField() {
+		switch field := mine.Type().Field(i); field.Type.Kind() {
+		case reflect.Bool, reflect.String:
+			if a, b := mine.Field(i).Interface(), theirs.Field(i).Interface(); a != b {
+				name, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
+				return fmt.Errorf("its network.%s is %v, this spec's %v", name, b, a)
+			}
+		}
+	}
+	return nil
+}
+
 // networkBlock is the network block of a spec: the keys of all kinds and those K of one.
 type networkBlock[K any] struct {
 	NetworkShared `yaml:",inline"`
@@ -118,7 +142,7 @@ type NetworkShared struct {
 	// multiplied by.
 	Scales map[string]float64 `yaml:"scales,flow,omitempty" want:"a positive number"`
 	// Centers are subtracted from initial conditions and from features of unknowns, by name, before these are divided by their sizes.
-	Centers map[string]float64 `yaml:"centers,flow,omitempty"`
+	Centers map[string]float64 `yaml:"centers,flow"`
 	// OmitCoordinates names axes whose coordinates are not inputs. Without those of
 	// the periodic axes the network commutes with translations along them.
 	OmitCoordinates []string `yaml:"omit_coordinates,flow"`

@@ -57,7 +57,8 @@ var readings = []reading{
 	{"constraint.tolerance", commandsOfRuns, noSolves},
 	{"constraint.cost_tolerance", commandsOfRuns, noSolves},
 	{"constraint.max_iterations", commandsOfRuns, noSolves},
-	{"constraint.directions", commandsOfRuns, noDirections},
+	{"constraint.directions", "train step", noDirections},
+	{"constraint.directions", "eval predict", noDirectionsHere},
 	{"constraint.adjoint", "train step", noSolves},
 
 	{"loss", "train eval step", nil},
@@ -94,7 +95,7 @@ var readings = []reading{
 	{"evaluation.blend", "train", nil},
 	{"evaluation.blend", "eval predict", noExperts},
 	{"evaluation.directions", "train", nil},
-	{"evaluation.directions", "eval predict", noDirections},
+	{"evaluation.directions", "eval predict", noDirectionsHere},
 	{"evaluation.newton", "train", nil},
 	{"evaluation.newton", "eval predict", noNewton},
 }
@@ -118,6 +119,10 @@ func noAutoExperts(s *Spec) string {
 
 func noDirections(s *Spec) string {
 	return text(s.Method == Soft || s.Network.Passes == 1, "only solves of several passes have directions")
+}
+
+func noDirectionsHere(s *Spec) string {
+	return cmp.Or(noDirections(s), text(s.Evaluation.Passes == 1, "there is one pass"))
 }
 
 func noNewton(s *Spec) string { return cmp.Or(noDirections(s), noAuto(s)) }
@@ -165,6 +170,19 @@ func (s *Spec) CheckRead(command, override string) error {
 		return words.WithHint(err, "nothing reads it")
 	}
 	return nil
+}
+
+// CheckBlock is an error, with a hint, for an override that replaces a block of a stored spec: all that the run has below it would go.
+func CheckBlock(override string) error {
+	key, value, _ := strings.Cut(override, "=")
+	if key == "training.stages" || !slices.ContainsFunc(readings, func(r reading) bool { return strings.HasPrefix(r.key, key+".") }) {
+		return nil
+	}
+	first := "KEY"
+	if d, err := config.Parse("", []byte(value)); err == nil && len(d.Root().Keys()) > 0 {
+		first = d.Root().Keys()[0]
+	}
+	return words.WithHint(fmt.Errorf("--set %s: it would take away all else that the run has below %s", override, key), "set its keys one by one, as in --set %s.%s=...", key, first)
 }
 
 // unread says why a command does not read a key in a spec, "" if it does, and which do in some.

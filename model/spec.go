@@ -135,6 +135,14 @@ func (t *TrainingSpec) Better(residual, relative, least float64) (by float64, be
 	return by, by < least || t.Best == "last"
 }
 
+// Measure names the number by which Better chooses.
+func (t *TrainingSpec) Measure() string {
+	if t.Best == "relative" {
+		return "relative validation residual"
+	}
+	return "validation residual"
+}
+
 // DataSpec sizes the dataset; each split has its own seed.
 type DataSpec struct {
 	Train      SplitSpec `yaml:"train,flow"`
@@ -167,8 +175,16 @@ type EvaluationSpec struct {
 	// Newton adds a step of Newton's method over all grid values to the functions of passes that are repeated (AutoPasses).
 	Newton bool `yaml:"newton,omitempty"`
 	// Blend is the half width of the bands around borders of experts in which their fields go over into each other, as a fraction
-	// of the narrower subdomain: at most 1/2.
-	Blend float64 `yaml:"blend,omitempty" want:"zero or a positive number"`
+	// of the narrower subdomain: at most 1/2. nil: none.
+	Blend *float64 `yaml:"blend,omitempty" want:"zero or a positive number"`
+}
+
+// Width is Blend, 0 where nothing goes over.
+func (e *EvaluationSpec) Width() float64 {
+	if e.Blend == nil {
+		return 0
+	}
+	return *e.Blend
 }
 
 // Passes is a number of passes of the network, or AutoPasses.
@@ -222,8 +238,8 @@ const gridSamples = "samples"
 // Paper is a figure of the paper shown beside ours: mean and standard
 // deviation of the relative L2 error.
 type Paper struct {
-	Mean float64 `yaml:"mean"`
-	Std  float64 `yaml:"std"`
+	Mean float64 `yaml:"mean" config:"required" want:"a positive number"`
+	Std  float64 `yaml:"std" want:"zero or a positive number"`
 }
 
 // ExpertCount is the number of experts of moe.
@@ -257,8 +273,12 @@ func (s *Spec) validate(d *config.Document) error {
 		bad("problem", "missing; name a built-in problem (%s) or a PDE file", strings.Join(pde.Builtins(), ", "))
 	}
 	ramp := func(path string, r Ramp, most float64) {
+		within := fmt.Sprintf("from 0 to %g", most)
+		if most == math.MaxFloat64 {
+			within = "of at least 0"
+		}
 		if !(r.Start >= 0 && r.End >= 0 && r.Start <= most && r.End <= most) || !(r.From >= 0 && r.From <= r.To && r.To <= 1) {
-			bad(path, "want start and end from 0 to %g, and 0 <= from <= to <= 1", most)
+			bad(path, "want start and end %s, and 0 <= from <= to <= 1", within)
 		}
 	}
 	ramp("constraint.overlap", s.Constraint.Overlap, 1)
@@ -272,11 +292,31 @@ func (s *Spec) validate(d *config.Document) error {
 	if limit := s.Evaluation.Limit; limit > 0 && limit < 3 {
 		bad("evaluation.limit", "%d: want at least 3, or 0 for %d", limit, mostPasses)
 	}
-	if blend := s.Evaluation.Blend; blend > 0.5 {
+	if blend := s.Evaluation.Width(); blend > 0.5 {
 		bad("evaluation.blend", "%g: want at most 0.5, half of a subdomain", blend)
 	}
 	if r := s.Constraint.Router; !slices.Contains(constraint.Routers(), r) {
 		bad("constraint.router", "%q: want %s", r, strings.Join(constraint.Routers(), ", "))
+	}
+	for method := range s.Paper {
+		if !slices.Contains(Methods, method) {
+			bad("paper."+method, "want %s", strings.Join(Methods, ", "))
+		}
+	}
+	if t := s.Constraint.Tolerance; t >= 1 {
+		bad("constraint.tolerance", "%g: want less than 1, as it bounds a cosine", t)
+	}
+	if n, most := s.Training.LearningRate.Stairs, s.Training.Steps; n > most {
+		bad("training.learning_rate.stairs", "%d: want at most training.steps, %d", n, most)
+	}
+	if s.Loss.Data != 0 && len(s.Training.Stages) > 0 {
+		bad("loss.data", "it does not go with training.stages: solutions are on the spec's own grid")
+	}
+	for _, two := range [][2]string{{"train", "validation"}, {"train", "test"}, {"validation", "test"}} {
+		seeds := map[string]uint64{"train": s.Data.Train.Seed, "validation": s.Data.Validation.Seed, "test": s.Data.Test.Seed}
+		if seeds[two[0]] == seeds[two[1]] {
+			bad("data."+two[1]+".seed", "%d: that of data.%s, whose samples would be the same", seeds[two[1]], two[0])
+		}
 	}
 	s.Training.validate(bad)
 	for i, grid := range s.Data.Test.Grids {

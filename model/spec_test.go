@@ -117,6 +117,7 @@ func TestNetworkKeysInOrder(t *testing.T) {
   basis: 16
   precision: float32
   initial_scale: 1
+  centers: {}
   omit_coordinates: []
   features: {}
   passes: 1

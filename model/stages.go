@@ -13,9 +13,9 @@ import (
 // StageSpec is a part of training on another grid than the spec's. A Fourier neural
 // operator does not know its grid: what it learns on a coarse one holds on a finer.
 type StageSpec struct {
-	Steps  int            `yaml:"steps" want:"at least 1"`
+	Steps  int            `yaml:"steps" config:"required" want:"at least 1"`
 	Grid   map[string]int `yaml:"grid,flow" want:"at least 1"`        // axes not named have the spec's points
-	Points int            `yaml:"points,omitempty" want:"at least 0"` // rows per expert; 0: as many as the spec has, or the smallest subdomain holds
+	Points *int           `yaml:"points,omitempty" want:"at least 0"` // rows per expert, 0: all; nil: as many as the spec has, or the smallest subdomain holds
 }
 
 // A Stage is a part of training, on one grid.
@@ -52,11 +52,10 @@ func (s *Spec) Stages(p *pde.Problem) ([]Stage, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", at, err)
 		}
-		on.Constraint.Points = x.Points
-		if x.Points == 0 {
-			if on.Constraint.Points, err = fitting(g); err != nil {
-				return nil, fmt.Errorf("%s: %w", at, err)
-			}
+		if x.Points != nil {
+			on.Constraint.Points = *x.Points
+		} else if on.Constraint.Points, err = fitting(g); err != nil {
+			return nil, fmt.Errorf("%s: %w", at, err)
 		}
 		out = append(out, Stage{done, &on, g})
 	}

@@ -25,6 +25,13 @@ func (t *trainer[T]) takeOver() error {
 	if err := Folder(from).inside(); err != nil {
 		return err
 	}
+	spec, p, err := Folder(from).Read()
+	if err == nil {
+		err = t.spec.SameForm(t.problem, spec, p)
+	}
+	if err != nil {
+		return fmt.Errorf("start from run %s: %w", from, err)
+	}
 	name, err := best(from)
 	if err != nil {
 		return err

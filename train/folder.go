@@ -47,6 +47,9 @@ const (
 // SpecFile is the path of the resolved spec.
 func (f Folder) SpecFile() string { return filepath.Join(string(f), specFile) }
 
+// ProblemFile is the path of a run's problem.
+func (f Folder) ProblemFile() string { return filepath.Join(string(f), problemFile) }
+
 // InfoFile is the path of what says where the dataset is (Options.Info).
 func (f Folder) InfoFile() string { return filepath.Join(string(f), infoFile) }
 
@@ -184,6 +187,9 @@ func makeRun(dir string, spec *model.Spec, p *pde.Problem, info []byte, begin fu
 	src, err := spec.Encode()
 	if err != nil {
 		return nil, err
+	}
+	if _, err := model.LoadSpec(specFile, src); err != nil {
+		return nil, fmt.Errorf("run folder %s: its spec, with all that is fitted to the problem, could not be read again: %w", dir, err)
 	}
 	if err := disk.Outside(dir, nil); err != nil {
 		return nil, err

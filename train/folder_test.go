@@ -90,7 +90,7 @@ func TestFolderNotMade(t *testing.T) {
 	e := newExperiment(t, "training.steps=1")
 	dir := filepath.Join(t.TempDir(), "run")
 	_, err := e.run(context.Background(), dir, Options{Info: []byte("{}"), From: filepath.Join(t.TempDir(), "none")})
-	oneLine(t, "from nowhere", err, "has no checkpoint")
+	oneLine(t, "from nowhere", err, "is not a run folder")
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("left %v", slices.Collect(maps.Keys(files(t, dir))))
 	}

@@ -44,6 +44,12 @@ func (f Folder) Read() (*model.Spec, *pde.Problem, error) {
 	return spec, p, err
 }
 
+// Begun reports whether the folder has the spec and the problem of a training.
+func (f Folder) Begun() bool {
+	_, err := os.Stat(f.ProblemFile())
+	return err == nil && f.IsRun() && !f.neverBegun()
+}
+
 // neverBegun reports whether nothing but the spec is of a training, as in what `pihc init` makes.
 func (f Folder) neverBegun() bool {
 	for _, path := range []string{f.InfoFile(), f.LogFile(), checkpointDir(string(f))} {

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"pihc/engine"
+	"pihc/model"
 )
 
 // divergedBy is how many times the residual of the start, and that of fields that keep their initial values, the
@@ -20,10 +21,16 @@ func (t *trainer[T]) checkLoss() error {
 			return nil
 		}
 	}
-	if l := &t.spec.Loss; l.Data != 0 || l.BorderJump != 0 || l.BorderSlope != 0 {
-		return nil
+	if l := &t.spec.Loss; l.Data == 0 && l.BorderJump == 0 && l.BorderSlope == 0 {
+		return errors.New("loss.weights are 0 for all rows, and so is loss.data: there is nothing to train on")
 	}
-	return errors.New("loss.weights are 0 for all rows, and so is loss.data: there is nothing to train on")
+	if t.spec.Training.Best != "last" {
+		return &hinted{errors.New("loss.weights are 0 for all rows: there is no residual to choose the best parameters by"), "training.best: last takes those of the last step"}
+	}
+	if t.spec.Evaluation.Passes == model.AutoPasses {
+		return &hinted{errors.New("loss.weights are 0 for all rows: passes that end with the residual (evaluation.passes auto) have none"), "evaluation.passes: a number"}
+	}
+	return nil
 }
 
 // A uselessError says that a training ended with nothing to be used.

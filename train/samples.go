@@ -1,7 +1,6 @@
 package train
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 
@@ -27,9 +26,6 @@ func (t *trainer[T]) trainingSamples(set *data.Dataset) (s samples, err error) {
 	s.order, s.epoch = make([]int, len(s.inputs)), -1
 	if t.spec.Loss.Data == 0 {
 		return s, nil
-	}
-	if len(t.stages) > 1 {
-		return s, errors.New("loss.data does not go with training.stages: solutions are on the spec's own grid")
 	}
 	if s.solutions, err = bySample(set.SolutionsRange("train", 0, len(s.inputs))); err != nil {
 		return s, fmt.Errorf("loss.data: %w; generate a dataset with loss.data in its spec", err)

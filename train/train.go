@@ -311,7 +311,7 @@ func (t *trainer[T]) oneStep() error {
 		s.BadSamples += stats.Skipped
 		t.options.Logger.Warn("samples left out: loss or gradient not finite", "step", s.step, "samples", stats.Skipped)
 	}
-	s.Due = s.step%spec.Validate == 0 || s.step == spec.Steps
+	s.Due = s.step%spec.Validate == 0 || s.step == spec.Steps || slices.Contains(spec.Restarts, s.step) // as where it ended before
 	if s.step%spec.Log == 0 || s.step == 1 || s.step == spec.Steps || !finite || stats.Skipped > 0 {
 		if err := t.write(t.record(stats, norm, rate, finite)); err != nil {
 			return err

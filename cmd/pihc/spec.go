@@ -45,6 +45,13 @@ func (f *specFlags) overrides() ([]string, error) {
 			return nil, usagef("--set %s: want key=value, as in training.steps=200", s)
 		}
 	}
+	for _, s := range f.set {
+		for flag, given := range map[string]bool{"seed": f.flags.Changed("seed"), "method": f.method != ""} {
+			if given && strings.HasPrefix(s, flag+"=") {
+				return nil, usagef("--set %s: --%s says it already", s, flag)
+			}
+		}
+	}
 	out := slices.Clone(f.set)
 	if f.flags.Changed("seed") {
 		out = append(out, fmt.Sprintf("seed=%d", f.seed))

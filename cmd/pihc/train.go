@@ -137,8 +137,9 @@ func extension(overrides []string) (int, error) {
 		return 0, words.WithHint(usagef("--set, --seed or --method with --resume: of a run's spec training.steps alone changes, to extend it"),
 			"`pihc train SPEC --from RUN` starts another experiment from its parameters")
 	}
-	steps, err := strconv.Atoi(value)
-	if err != nil || steps < 1 {
+	x, err := strconv.ParseFloat(value, 64)
+	steps := int(x)
+	if err != nil || steps < 1 || float64(steps) != x {
 		return 0, usagef("--set training.steps=%s: want a positive number of steps", value)
 	}
 	return steps, nil
@@ -185,8 +186,8 @@ func (a *app) tellTraining(r *experiment.Run, dir string, err error) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.Out, "%s: %d steps%s in %s; best validation residual %s at step %d%s; run folder %s\n",
-		model.MethodLabel(spec.Method), s.Steps, skipped, words.Duration(max(s.Seconds, seconds)), words.Number(s.BestResidual), s.BestStep, passes, dir)
+	_, err = fmt.Fprintf(a.Out, "%s: %d steps%s in %s; best %s %s at step %d%s; run folder %s\n",
+		model.MethodLabel(spec.Method), s.Steps, skipped, words.Duration(max(s.Seconds, seconds)), spec.Training.Measure(), words.Number(s.BestResidual), s.BestStep, passes, dir)
 	if err != nil {
 		return err
 	}

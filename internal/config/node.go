@@ -84,6 +84,19 @@ func (n Node) Find(path string) (_ Node, ok bool) {
 	return n, ok
 }
 
+// Unique reports keys that a mapping, or one below it, has twice.
+func (n Node) Unique() error {
+	d := &decoder{doc: n.doc}
+	var look func(n *yaml.Node)
+	look = func(n *yaml.Node) {
+		if n.Kind == yaml.MappingNode {
+			d.keys(n, func(_, value *yaml.Node) { look(value) })
+		}
+	}
+	look(n.n)
+	return Join(d.problems...)
+}
+
 // Keys returns the keys of a mapping, in order.
 func (n Node) Keys() (keys []string) {
 	if n.n.Kind == yaml.MappingNode {

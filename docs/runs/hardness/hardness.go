@@ -63,7 +63,7 @@ func measure(dir string, samples int) {
 		blends = []float64{0, 0.03125, 0.0625, 0.125, 0.25, 0.5}
 	}
 	for _, blend := range blends {
-		run.Spec.Evaluation.Blend = blend
+		run.Spec.Evaluation.Blend = &blend
 		s := score(run, samples)
 		fmt.Printf("%s,%s,%d,%g", filepath.Base(dir), run.Spec.Method, run.Spec.Seed, blend)
 		for k := seen; k < kinds; k++ {
