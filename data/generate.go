@@ -58,6 +58,11 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
+// Reopen makes a complete dataset one that Generate completes, for what is to be done once it is.
+func Reopen(dir string) error {
+	return os.Rename(filepath.Join(dir, manifestFile), filepath.Join(dir, progressFile))
+}
+
 // Generate makes a dataset in dir, which is created if needed. The files are
 // the same, byte for byte, for any number of workers and ranks. Cancelled or killed, it
 // continues when called again with the same plan: finished shards are verified

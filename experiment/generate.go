@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -29,6 +30,9 @@ type Generated struct {
 // processes.
 func (x *Experiment) Generate(ctx context.Context, dir string, o Options) (*Generated, error) {
 	out, p := &Generated{ReferenceError: math.NaN()}, x.Problem
+	if err := x.asRead(dir, o); err != nil {
+		return nil, err
+	}
 	if err := drawable(x.Spec.Problem, p); err != nil {
 		return nil, err
 	}
@@ -91,6 +95,9 @@ func (x *Experiment) Generate(ctx context.Context, dir string, o Options) (*Gene
 	}
 	stages.end()
 	warnings, err := checkSolutions(ctx, dir, p, o.Workers, max(leastComparison, time.Since(begin)/2))
+	if ctx.Err() != nil { // the same call again goes on, and compares
+		return out, cmp.Or(data.Reopen(dir), err)
+	}
 	for _, warning := range warnings {
 		o.warn(&out.Warnings, "%s", warning)
 	}

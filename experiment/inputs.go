@@ -34,6 +34,11 @@ func ReadInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) 
 // Inputs are the inputs of samples from arrays in memory, which are those that ReadInputs reads from a file: of initial
 // conditions alone one array of any name. Messages name the arrays by from.
 func Inputs(from string, arrays []data.Named, p *pde.Problem, g *grid.Grid) ([][]float64, error) {
+	for _, a := range arrays {
+		if a.Array == nil {
+			return nil, fmt.Errorf("%s: array %q is nil", from, a.Name)
+		}
+	}
 	if !p.OnlyInitial() {
 		inputs := p.PlaceInputs(g)
 		for _, a := range arrays {

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -100,6 +101,8 @@ func (v *Inversion) Agreement() string {
 	f := v.fit
 	text := fmt.Sprintf("chi-squared %.4g of %d degrees, p = %.2g", f.ChiSquared, f.Degrees, f.P)
 	switch {
+	case v.Interrupted:
+		return "interrupted: whether data and equation agree was not looked at"
 	case f.Degrees <= 0:
 		return "as many numbers as observations: nothing tells whether data and equation agree"
 	case v.Rejected():
@@ -230,6 +233,9 @@ func isInvertedField(path string) bool {
 // Write writes estimates.json, observations.csv (every observation with the fit's value and its standard deviation) and the page
 // report.html to a folder, where InversionFolder allows it.
 func (v *Inversion) Write(dir string, overwrite bool, reads ...string) error {
+	if v.Interrupted {
+		return errors.New("the inversion was interrupted: it has the best numbers until then (Lines, JSON), and no fit to write")
+	}
 	if err := InversionFolder(dir, overwrite, reads...); err != nil {
 		return err
 	}

@@ -16,6 +16,9 @@ import (
 
 // Page shows what was found, and the fitted solutions of the first experiments.
 func (v *Inversion) Page() *report.Page {
+	if v.Interrupted {
+		return &report.Page{Title: v.Problem.Title, Notes: v.Lines()}
+	}
 	p := v.Problem
 	page := &report.Page{Title: p.Title, Subtitle: "Fitted to observations", Steady: p.Steady, Field: p.Unknowns[0].Name, Axes: fieldAxes(p, v.Grid)}
 	page.Equations, page.Constants = equations(p)

@@ -47,8 +47,15 @@ func InvertsField(p *pde.Problem, free []string) bool {
 // with ctx's error, Interrupted.
 func InvertField(ctx context.Context, p *pde.Problem, g *grid.Grid, o InvertOptions) (*FieldInversion, error) {
 	begin := time.Now()
+	if len(o.Free) == 0 {
+		return nil, usagef("--free NAME missing: the field to find")
+	}
 	name := strings.TrimSpace(o.Free[0])
 	switch {
+	case !InvertsField(p, []string{name}):
+		return nil, usagef("--free %s: it is no initial field of problem %s", name, p.Name)
+	case o.Starts > 0:
+		return nil, usagef("--starts %d: a field has one start, the distribution of the file", o.Starts)
 	case len(o.Free) > 1:
 		return nil, words.WithHint(usagef("--free %s: a field is found alone", strings.Join(o.Free, ",")), "%s:8 frees the first coefficients of a series beside numbers", name)
 	case slices.ContainsFunc(o.Priors, func(text string) bool { return text != "file" }):

@@ -74,7 +74,35 @@ func open(spec string, s *model.Spec, overrides []string) (x *Experiment, err er
 	return x, checkRepeats(s, overrides)
 }
 
-// Variant is the experiment with further overrides.
+// asRead is an error for a problem or constants that were changed in memory since they were read, as files would say something
+// else than what was computed, and for a folder or options that make no sense.
+func (x *Experiment) asRead(dir string, o Options) error {
+	if dir == "" {
+		return usagef("--out DIR missing")
+	}
+	if err := o.check(); err != nil {
+		return err
+	}
+	p := x.Problem
+	for name, v := range x.Spec.Constants {
+		if !slices.ContainsFunc(p.Constants, func(c pde.Constant) bool { return c.Name == name && c.Value == v }) {
+			return words.WithHint(fmt.Errorf("constants.%s: the spec has %g, the problem has not: it was set after the experiment was opened", name, v), `Variant("constants.%s=%g") is that experiment`, name, v)
+		}
+	}
+	q, err := pde.Load(x.Spec.Problem, p.Source)
+	if err != nil {
+		return err
+	}
+	if !slices.EqualFunc(p.Axes, q.Axes, func(a, b pde.DomainAxis) bool {
+		return a.Name == b.Name && a.Lo == b.Lo && a.Hi == b.Hi && a.Boundary == b.Boundary
+	}) ||
+		!slices.EqualFunc(p.Constants, q.Constants, func(a, b pde.Constant) bool { return a.Name == b.Name && a.Value == b.Value }) {
+		return words.WithHint(fmt.Errorf("problem %s: its axes or constants were changed after it was read", p.Name), "another PDE file, or SetConstants, makes another problem")
+	}
+	return nil
+}
+
+// Variant is the experiment as its files have it, with further overrides. What was changed in Spec is not in it.
 func (x *Experiment) Variant(overrides ...string) (*Experiment, error) {
 	how := Open
 	if x.alone {

@@ -28,7 +28,7 @@ type Options struct {
 	Workers  int            // threads, 0 for all cores; results do not depend on it
 	Comm     dist.Comm      // processes that share the work and make all calls together; nil: this one alone
 	Slabs    int            // processes that share the grid of a sample; 0 is 1
-	Progress func(Progress) // called by the goroutine that does the work, one call at a time; nil: nobody is told
+	Progress func(Progress) // one call at a time, though not always from one goroutine; nil: nobody is told
 	Logger   *slog.Logger   // nil: no log
 	Events   string         // folder for event files of TensorBoard, of trainings; "": none
 }
@@ -51,6 +51,17 @@ func (o Options) comm() dist.Comm {
 		return dist.Alone{}
 	}
 	return o.Comm
+}
+
+// check is an error for numbers that make no sense.
+func (o Options) check() error {
+	switch {
+	case o.Workers < 0:
+		return usagef("--workers %d: want a number of threads, or 0 for all cores", o.Workers)
+	case o.Slabs < 0:
+		return usagef("--slabs %d: want a number of processes", o.Slabs)
+	}
+	return nil
 }
 
 // writes reports whether this process writes files and speaks.

@@ -149,23 +149,19 @@ func notePublished(page *report.Page) {
 // caveats are what a reader of the table should know.
 func caveats(runs []scored, p *pde.Problem) []string {
 	out := []string{"One training a method, at one seed: differences between methods vary with it."}
-	seen := map[string]bool{}
-	for _, run := range runs {
-		if seen[run.method.Key] {
-			out[0] = "Few trainings a method: differences between methods vary with the seed."
-		}
-		seen[run.method.Key] = true
+	if slices.ContainsFunc(runs, func(run scored) bool { return run.run.Spec.Seed != runs[0].run.Spec.Seed }) {
+		out[0] = "Few trainings: differences between methods vary with the seed."
 	}
 	if at := slices.IndexFunc(runs, func(run scored) bool { return run.run.Spec.Network.Passes > 1 }); at >= 0 {
-		scored := ""
+		passes := ""
 		if repeat := runs[at].repeat; repeat != "" {
-			scored = fmt.Sprintf(" (scored with passes %s)", repeat)
+			passes = fmt.Sprintf(" (scored with passes %s)", repeat)
 		}
-		times := byRun(runs, func(s *model.Spec) string { return fmt.Sprint(s.Network.Passes) })
-		if strings.Contains(times, ";") {
-			times = "several (" + times + ")"
+		times := fmt.Sprint(runs[at].run.Spec.Network.Passes)
+		if slices.ContainsFunc(runs[at:], func(run scored) bool { n := run.run.Spec.Network.Passes; return n > 1 && fmt.Sprint(n) != times }) {
+			times = "several"
 		}
-		out = append(out, fmt.Sprintf("Iterated: the network runs %s times%s, each time correcting the field of the pass before, and PI-HC-MoE has its experts in the last pass alone. The paper's methods run it once.", times, scored))
+		out = append(out, fmt.Sprintf("Iterated: the network runs %s times%s, each time correcting the field of the pass before, and PI-HC-MoE has its experts in the last pass alone. The paper's methods run it once.", times, passes))
 	}
 	out = append(out, "The constraint is least squares over a few functions: it lowers the residual and leaves what the table of the residual shows.")
 	if p.Reference.Solver == pde.DiscreteSolver {

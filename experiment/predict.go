@@ -144,13 +144,19 @@ func (p *Predictions) VerdictLine() string {
 // checkInputs reports initial conditions that no prediction can be made for.
 func (r *Run) checkInputs(inputs [][]float64, g *grid.Grid, o *PredictOptions) error {
 	p := r.Problem
+	if len(inputs) == 0 {
+		return usagef("%s: no samples", o.Name)
+	}
 	for i, sample := range inputs {
 		if len(sample) != p.InputSize(g) {
 			return fmt.Errorf("%s, sample %d: %d values; want %d, those of %s on %s", o.Name, i, len(sample), p.InputSize(g), strings.Join(p.InputNames(), ", "), words.Shape(g.Shape()))
 		}
 		u0 := p.InitialOf(sample, g)
+		if at := slices.IndexFunc(sample, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }); at >= 0 {
+			return fmt.Errorf("%s, sample %d: value %d is %g", o.Name, i, at, sample[at])
+		}
 		if u0 == nil {
-			break
+			continue
 		}
 		if o.RemoveMean {
 			for i := range p.Initials() {

@@ -14,6 +14,14 @@ import (
 // there are some: its result would be the same without. Commands are those of [model.Spec.CheckRead]. An
 // experiment is of all commands, so neither Open nor the methods call it, but Train, which warns.
 func (x *Experiment) CheckRead(command string, variants ...*Experiment) error {
+	for _, err := range x.unread(command, variants...) {
+		return &UsageError{err}
+	}
+	return nil
+}
+
+// unread says of every override that a command does not read it.
+func (x *Experiment) unread(command string, variants ...*Experiment) (all []error) {
 	if len(variants) == 0 {
 		variants = []*Experiment{x}
 	}
@@ -25,10 +33,10 @@ func (x *Experiment) CheckRead(command string, variants ...*Experiment) error {
 			return err == nil
 		}
 		if !slices.ContainsFunc(variants, read) && !x.changesOthers(override) {
-			return &UsageError{first}
+			all = append(all, first)
 		}
 	}
-	return nil
+	return all
 }
 
 // changesOthers reports whether an override changes other keys than its own: a method has its own values in some files.
@@ -119,8 +127,17 @@ func (e *Evaluation) replaces(spec *model.Spec, key string) string {
 
 // check is an error for options that the run has no use for.
 func (e *Evaluation) check(r *Run) error {
+	if err := e.Options.check(); err != nil {
+		return err
+	}
 	passes := e.passes(r.Spec)
 	switch {
+	case e.Points != nil && *e.Points < 0:
+		return usagef("--points %d: want a number of rows, or 0 for all", *e.Points)
+	case e.Tolerance != 0 && !(e.Tolerance > 0 && e.Tolerance < 1):
+		return usagef("--tolerance %g: want a positive number below 1, as it bounds a cosine", e.Tolerance)
+	case e.Passes < model.AutoPasses:
+		return usagef("--passes %d: want a positive number, or auto", int(e.Passes))
 	case r.Spec.Method == model.Soft && e.Points != nil:
 		return usagef("--points %d: method soft solves nothing, and has no rows to sample", *e.Points)
 	case r.Spec.Method == model.Soft && e.Tolerance > 0:

@@ -77,7 +77,9 @@ type Run struct {
 	Dir     string
 	Spec    *model.Spec // resolved, with overrides
 	Problem *pde.Problem
-	Summary train.Summary // of the training that returned it; zero of an opened run
+	// Summary and Warnings are of the training that returned the run; an opened run has none.
+	Summary  train.Summary
+	Warnings []string
 
 	overrides []string
 	systems   systems
@@ -143,7 +145,7 @@ func (r *Run) Origin() (dataset, program string, err error) {
 func (r *Run) openData(given string) (*data.Dataset, string, error) {
 	if given != "" {
 		set, err := data.Open(given)
-		return set, given, err
+		return set, given, withDataHint(err, train.Folder(r.Dir).SpecFile(), given)
 	}
 	run := r.Dir
 	info, err := readRunInfo(run)

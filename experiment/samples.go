@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"fmt"
 	"slices"
 
 	"pihc/data"
@@ -17,6 +18,12 @@ import (
 // alone, both are thinned out; elsewhere initial conditions are resampled and
 // solutions computed anew. most > 0 takes the first most.
 func LoadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, most int) (score.Samples, error) {
+	if set.ProblemHash != dataset.ProblemHash(p) {
+		return score.Samples{}, fmt.Errorf("the dataset was generated for problem %s with another PDE file, or other constants, than those of problem %s", set.Problem, p.Name)
+	}
+	if most < 0 {
+		return score.Samples{}, usagef("--samples %d: want a number of samples, or 0 for all", most)
+	}
 	split, err := set.Split(name)
 	if err != nil {
 		return score.Samples{}, err

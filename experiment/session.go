@@ -3,6 +3,7 @@ package experiment
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -26,6 +27,7 @@ type Session struct {
 	system    *pde.System
 	like      *dataset.Range // what training draws; nil: not known
 	estimator *dataset.Estimator
+	closed    bool
 }
 
 // Session prepares predictions as the block evaluation of the spec and the options say.
@@ -55,8 +57,11 @@ func (r *Run) Session(o PredictOptions) (*Session, error) {
 	return s, nil
 }
 
-// Close ends the engine.
-func (s *Session) Close() { s.predictor.Close() }
+// Close ends the engine, and with it the session.
+func (s *Session) Close() {
+	s.predictor.Close()
+	s.closed = true
+}
 
 // Grid is where inputs are given and fields are predicted.
 func (s *Session) Grid() *grid.Grid { return s.grid }
@@ -70,6 +75,9 @@ func (s *Session) empty() *Predictions {
 // Predict computes the fields for the inputs of samples, each those of the problem one after another on the points of the
 // grid. A field that is not finite is an error.
 func (s *Session) Predict(ctx context.Context, inputs [][]float64) (*Predictions, error) {
+	if s.closed {
+		return nil, errors.New("the session is closed")
+	}
 	r, o, g, e, p := s.run, &s.options, s.grid, s.predictor, s.run.Problem
 	out := s.empty()
 	out.Edited = e.Meta().Edited

@@ -127,5 +127,5 @@ func compareSplit(ctx context.Context, set *data.Dataset, split data.Split, p *p
 	}
 	group.Wait()
 	out = slices.DeleteFunc(out, func(c compared) bool { return c.split == "" })
-	return out, errors.Join(failed...)
+	return out, cmp.Or(ctx.Err(), errors.Join(failed...))
 }

@@ -189,7 +189,7 @@ func (s *Solution) add(x discrete.Refined, sample []float64) {
 	for c := range s.Fields {
 		s.Fields[c] = append(s.Fields[c], unknownOf(s.Problem, x.Field, c)...)
 	}
-	s.ErrorEstimate, s.inputs = append(s.ErrorEstimate, x.Error()), append(s.inputs, sample)
+	s.ErrorEstimate, s.inputs = append(s.ErrorEstimate, x.Error()), append(s.inputs, slices.Clone(sample))
 	if s.Refined == nil || x.Grid.Size() > s.Refined.Size() {
 		s.Refined = x.Grid
 	}

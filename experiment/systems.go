@@ -2,25 +2,32 @@ package experiment
 
 import (
 	"fmt"
+	"sync"
 
 	"pihc/grid"
 	"pihc/pde"
 )
 
-// systems are a problem's systems by the points of their grids, each made once. They are used by one caller at a time.
-type systems map[string]*pde.System
+// systems are a problem's systems by their grids, each made once, for any number of callers.
+type systems struct {
+	mu   sync.Mutex
+	made map[string]*pde.System
+}
 
 func (s *systems) on(p *pde.Problem, g *grid.Grid) (*pde.System, error) {
-	if *s == nil {
-		*s = systems{}
-	}
-	key := fmt.Sprint(g.Shape())
-	if sys, ok := (*s)[key]; ok {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := fmt.Sprint(g.Axes)
+	if sys, ok := s.made[key]; ok {
 		return sys, nil
 	}
 	sys, err := p.Discretize(g)
-	if err == nil {
-		(*s)[key] = sys
+	if err != nil {
+		return nil, err
 	}
-	return sys, err
+	if s.made == nil {
+		s.made = map[string]*pde.System{}
+	}
+	s.made[key] = sys
+	return sys, nil
 }

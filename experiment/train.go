@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"sync"
 
 	"pihc/data"
 	"pihc/internal/disk"
@@ -35,6 +36,9 @@ func (x *Experiment) TrainFrom(ctx context.Context, from, dir, dataDir string, o
 }
 
 func (x *Experiment) train(ctx context.Context, dir, dataDir string, o Options, from string) (*Run, error) {
+	if err := x.asRead(dir, o); err != nil {
+		return nil, err
+	}
 	set, err := data.Open(dataDir)
 	if err != nil {
 		return nil, withDataHint(err, x.name, dataDir)
@@ -48,13 +52,13 @@ func (x *Experiment) train(ctx context.Context, dir, dataDir string, o Options, 
 	if err := x.CheckSizes(o); err != nil {
 		return nil, err
 	}
-	if err := x.CheckRead("train"); err != nil && o.writes() { // the run's spec has it all the same
-		o.tell(Progress{Warning: err.Error()})
-	}
-	if warning := set.Metadata[gridWarning]; warning != "" && o.writes() {
-		o.tell(Progress{Warning: warning})
-	}
 	r := &Run{Dir: dir, Spec: x.Spec, Problem: x.Problem}
+	for _, err := range x.unread("train") { // the run's spec has them all the same
+		o.warn(&r.Warnings, "%v", err)
+	}
+	if warning := set.Metadata[gridWarning]; warning != "" {
+		o.warn(&r.Warnings, "%s", warning)
+	}
 	return r, r.train(ctx, model.MethodLabel(x.Spec.Method), dataDir, set, o, train.Options{From: from})
 }
 
@@ -93,13 +97,11 @@ func Resume(ctx context.Context, dir, dataDir string, steps int, o Options) (*Ru
 		return nil, words.WithHint(fmt.Errorf("run %s was stopped while its folder was made, before any training; the folder was removed", dir),
 			"begin again with `pihc train SPEC --data DIR --out %s`", dir)
 	}
-	if steps > 0 {
-		if o.comm().Size() > 1 {
-			return nil, usagef("--set training.steps with several processes: one process extends a run, then several may go on")
-		}
-		if err := train.Folder(dir).Extend(steps); err != nil {
-			return nil, err
-		}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if steps < 0 {
+		return nil, usagef("--set training.steps=%d: want a positive number of steps", steps)
 	}
 	r, err := OpenRun(dir)
 	if err != nil {
@@ -109,8 +111,23 @@ func Resume(ctx context.Context, dir, dataDir string, steps int, o Options) (*Ru
 	if err != nil {
 		return nil, err
 	}
+	if had, _, err := r.Origin(); err == nil && had != set.Checksum {
+		return nil, words.WithHint(fmt.Errorf("run %s was trained with another dataset than %s (hash %.12s, now %.12s); resume needs the same one", dir, dataDir, had, set.Checksum),
+			"without --data it is found by run.json")
+	}
 	if err := checkNeeds(r.Spec, r.Problem, nil, o.Workers, o.Slabs, true); err != nil {
 		return nil, err
+	}
+	if steps > 0 {
+		if o.comm().Size() > 1 {
+			return nil, usagef("--set training.steps with several processes: one process extends a run, then several may go on")
+		}
+		if err := train.Folder(dir).Extend(steps); err != nil {
+			return nil, err
+		}
+		if r, err = OpenRun(dir); err != nil {
+			return nil, err
+		}
 	}
 	return r, r.train(ctx, model.MethodLabel(r.Spec.Method), dataDir, set, o, train.Options{Resume: true})
 }
@@ -126,12 +143,6 @@ func withDataHint(err error, spec, dir string) error {
 
 // train trains a run, and tells of it by a title.
 func (r *Run) train(ctx context.Context, title, dataDir string, set *data.Dataset, o Options, options train.Options) error {
-	if options.Resume {
-		if had, _, err := r.Origin(); err == nil && had != set.Checksum {
-			return words.WithHint(fmt.Errorf("run %s was begun with another dataset than %s (hash %.12s, now %.12s); resume needs the same one", r.Dir, dataDir, had, set.Checksum),
-				"without --data it is found by run.json")
-		}
-	}
 	info, err := newRunInfo(r.Dir, dataDir, options.From, set)
 	if err != nil {
 		return err
@@ -141,6 +152,15 @@ func (r *Run) train(ctx context.Context, title, dataDir string, set *data.Datase
 		return err
 	}
 	defer events.close()
+	if o.Progress != nil { // that a training stops is told by another goroutine
+		var mu sync.Mutex
+		tell := o.Progress
+		o.Progress = func(p Progress) {
+			mu.Lock()
+			defer mu.Unlock()
+			tell(p)
+		}
+	}
 	steps := r.Spec.Training.Steps
 	m := o.Stage(title, steps)
 	defer m.End()
@@ -179,9 +199,9 @@ func (r *Run) train(ctx context.Context, title, dataDir string, set *data.Datase
 	}
 	r.Summary, err = train.Run(ctx, r.Dir, r.Spec, r.Problem, set, options)
 	m.End()
-	if s := r.Summary; err == nil && s.BestResidual >= s.Start && s.Start > 0 && o.writes() {
-		o.tell(Progress{Warning: fmt.Sprintf("%s did not get better than its start: %s %s at best (step %d), %s before the first step; a lower training.learning_rate.initial, or more steps, may help",
-			title, r.Spec.Training.Measure(), words.Number(s.BestResidual), s.BestStep, words.Number(s.Start))})
+	if s := r.Summary; err == nil && s.BestResidual >= s.Start && s.Start > 0 {
+		o.warn(&r.Warnings, "%s did not get better than its start: %s %s at best (step %d), %s before the first step; a lower training.learning_rate.initial, or more steps, may help",
+			title, r.Spec.Training.Measure(), words.Number(s.BestResidual), s.BestStep, words.Number(s.Start))
 	}
 	return err
 }

@@ -103,8 +103,6 @@ func TestRefusedValues(t *testing.T) {
 		"paper={foo: {mean: 3}}":                              "paper.foo: want soft, hard, moe",
 		"constraint.tolerance=1":                              "constraint.tolerance: 1: want less than 1",
 		"training.learning_rate.stairs=1e6":                   "training.learning_rate.stairs: 1000000: want at most training.steps",
-		"data.test.seed=2":                                    "data.test.seed: 2: that of data.validation",
-		"data.validation.seed=1":                              "data.validation.seed: 1: that of data.train",
 		"loss.border_rows={start: -1, end: 1}":                "loss.border_rows: want start and end of at least 0",
 		"training={steps: 9, stages: [{steps: 3}], batch: 1}": "",
 	} {
@@ -152,6 +150,7 @@ func TestCheckBlock(t *testing.T) {
 		"constraint.overlap={end: 0.1}":   "as in --set constraint.overlap.end=...",
 		"data.test={seed: 9}":             "as in --set data.test.seed=...",
 		"evaluation.blend=0.25":           "",
+		"evaluation={}":                   "",
 		"constraint.weights={left: 2}":    "",
 		"training.stages=[{steps: 3}]":    "",
 		"network.features={residual: 2}":  "",

@@ -3,7 +3,9 @@ package model
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
 
 	"pihc/data"
 	"pihc/grid"
@@ -61,7 +63,10 @@ func (s *Spec) DatasetPlan(p *pde.Problem, workers int) (data.Plan, error) {
 		Solver: func(split data.Split) (func(dst, initial []float64) error, error) {
 			solver, err := dataset.ReferenceSolver(p, gridOf(split.Name))
 			return func(dst, initial []float64) error {
-				_, err := solver.Solve(dst, initial)
+				_, err := solver.Solve(dst, slices.Clone(initial)) // what is stored is what was drawn
+				if at := slices.IndexFunc(dst, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }); err == nil && at >= 0 {
+					err = fmt.Errorf("solver %s gives %g at value %d of a solution", p.Reference.Solver, dst[at], at)
+				}
 				return err
 			}, err
 		},
@@ -76,6 +81,9 @@ func checkDataset(s *Spec, p *pde.Problem, finest *grid.Grid) error {
 		if other.Seed == train {
 			return fmt.Errorf("data.%s.seed and data.train.seed are both %d: the samples that are scored would be those of training", []string{"validation", "test"}[i], train)
 		}
+	}
+	if s.Data.Validation.Seed == s.Data.Test.Seed {
+		return fmt.Errorf("data.test.seed and data.validation.seed are both %d: the samples that are scored would be those that choose the best parameters", s.Data.Test.Seed)
 	}
 	file := p.Reference.File != ""
 	if file && len(s.Data.Test.Grids) > 0 {

@@ -173,9 +173,10 @@ func (s *Spec) CheckRead(command, override string) error {
 }
 
 // CheckBlock is an error, with a hint, for an override that replaces a block of a stored spec: all that the run has below it would go.
+// evaluation={} is none: it asks for an evaluation as trained.
 func CheckBlock(override string) error {
 	key, value, _ := strings.Cut(override, "=")
-	if key == "training.stages" || !slices.ContainsFunc(readings, func(r reading) bool { return strings.HasPrefix(r.key, key+".") }) {
+	if override == "evaluation={}" || key == "training.stages" || !slices.ContainsFunc(readings, func(r reading) bool { return strings.HasPrefix(r.key, key+".") }) {
 		return nil
 	}
 	first := "KEY"

@@ -312,12 +312,6 @@ func (s *Spec) validate(d *config.Document) error {
 	if s.Loss.Data != 0 && len(s.Training.Stages) > 0 {
 		bad("loss.data", "it does not go with training.stages: solutions are on the spec's own grid")
 	}
-	for _, two := range [][2]string{{"train", "validation"}, {"train", "test"}, {"validation", "test"}} {
-		seeds := map[string]uint64{"train": s.Data.Train.Seed, "validation": s.Data.Validation.Seed, "test": s.Data.Test.Seed}
-		if seeds[two[0]] == seeds[two[1]] {
-			bad("data."+two[1]+".seed", "%d: that of data.%s, whose samples would be the same", seeds[two[1]], two[0])
-		}
-	}
 	s.Training.validate(bad)
 	for i, grid := range s.Data.Test.Grids {
 		if _, some := grid[gridSamples]; len(grid) == 0 || some && len(grid) == 1 {

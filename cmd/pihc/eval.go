@@ -80,11 +80,8 @@ func (f *gridFlags) evaluation(a *app, c *cobra.Command) (experiment.Evaluation,
 	if c.Flags().Changed("points") {
 		e.Points = &f.points
 	}
-	switch {
-	case e.Points != nil && f.points < 0:
-		return e, usagef("--points %d: want a number of rows, or 0 for all", f.points)
-	case c.Flags().Changed("tolerance") && !(f.tolerance > 0 && f.tolerance < 1):
-		return e, usagef("--tolerance %g: want a positive number below 1, as it bounds a cosine", f.tolerance)
+	if c.Flags().Changed("tolerance") && f.tolerance == 0 {
+		return e, usagef("--tolerance 0: want a positive number below 1, as it bounds a cosine")
 	}
 	if f.passes != "" {
 		if err := e.Passes.UnmarshalText([]byte(f.passes)); err != nil {

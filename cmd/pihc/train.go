@@ -40,8 +40,8 @@ number of workers, with vectors of the same width.
 
 A finished run is extended by --resume RUN --set training.steps=N: its learning rate
 goes through its schedule once more, from the last step to N, and spec.yaml records
-where (training.restarts). --from RUN begins a new run, of any spec with the same
-network, with the best parameters of another.
+where (training.restarts). --from RUN begins a new run, of any spec whose network
+has the same form and inputs, with the best parameters of another.
 
 --tensorboard writes the numbers of log.jsonl, under its keys, to an event file in a folder
 outside of RUN, and seconds_per_step, validations included. A training that goes on begins

@@ -148,11 +148,11 @@ def _saved(folder: str, initial: Arrays | None) -> str | None:
         return None
     if isinstance(initial, Mapping):
         path = os.path.join(folder, "initial.npz")
-        arrays: dict[str, Any] = {name: _numbers(name, a) for name, a in initial.items()}
+        arrays: dict[str, Any] = {name: _numbers(name, a).astype(np.float64) for name, a in initial.items()}
         np.savez(path, **arrays)
     else:
         path = os.path.join(folder, "initial.npy")
-        np.save(path, _numbers("initial", initial))
+        np.save(path, _numbers("initial", initial).astype(np.float64))
     return path
 
 
