@@ -80,8 +80,8 @@ func (f *gridFlags) evaluation(a *app, c *cobra.Command) (experiment.Evaluation,
 	if c.Flags().Changed("points") {
 		e.Points = &f.points
 	}
-	if c.Flags().Changed("tolerance") && f.tolerance == 0 {
-		return e, usagef("--tolerance 0: want a positive number below 1, as it bounds a cosine")
+	if c.Flags().Changed("tolerance") && !(f.tolerance > 0 && f.tolerance < 1) {
+		return e, usagef("--tolerance %g: want a positive number below 1, as it bounds a cosine", f.tolerance)
 	}
 	if f.passes != "" {
 		if err := e.Passes.UnmarshalText([]byte(f.passes)); err != nil {
