@@ -134,7 +134,7 @@ func New(s *pde.System, n int, o Options, router Router, pool *compute.Pool) (*C
 		}
 	}
 	c := &Constraint{System: s, Options: o, Router: router, Functions: n + o.Directions, N: n + o.Directions, pool: pool}
-	if c.division, err = divide(router, all.Grid); err != nil {
+	if c.division, err = Divide(router, all.Grid); err != nil {
 		return nil, err
 	}
 	if o.Separate {

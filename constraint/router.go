@@ -1,6 +1,7 @@
 package constraint
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -60,7 +61,7 @@ func (d *Division) rowsAmong(points []int32, expert int) []int32 {
 
 // LeastRows is the number of rows of the residual and the expert that may have the fewest.
 func LeastRows(sys *pde.System, r Router) (int, error) {
-	d, err := divide(r, sys.Grid)
+	d, err := Divide(r, sys.Grid)
 	least := sys.Grid.Size()
 	for _, set := range sys.Residuals() {
 		for k := range r.Experts() {
@@ -72,11 +73,14 @@ func LeastRows(sys *pde.System, r Router) (int, error) {
 	return least, err
 }
 
-// divide is the division of a grid by a router, checked.
-func divide(r Router, g *grid.Grid) (*Division, error) {
+// Divide is the division of a grid by a router, with an error where it is none.
+func Divide(r Router, g *grid.Grid) (*Division, error) {
 	d, err := r.Divide(g)
 	if err != nil {
 		return nil, err
+	}
+	if d == nil {
+		return nil, errors.New("experts: the router gives no division")
 	}
 	if len(d.Owner) != g.Size() || d.Rows != nil && len(d.Rows) != r.Experts() {
 		return nil, fmt.Errorf("experts: owners of %d points and rows of %d experts, for a grid of %d and %d experts", len(d.Owner), len(d.Rows), g.Size(), r.Experts())
@@ -84,6 +88,13 @@ func divide(r Router, g *grid.Grid) (*Division, error) {
 	for p, k := range d.Owner {
 		if k < 0 || int(k) >= r.Experts() {
 			return nil, fmt.Errorf("experts: point %d belongs to expert %d of %d", p, k, r.Experts())
+		}
+	}
+	for k, rows := range d.Rows {
+		for i, p := range rows {
+			if p < 0 || int(p) >= g.Size() || i > 0 && p <= rows[i-1] {
+				return nil, fmt.Errorf("experts: rows of expert %d are at point %d, want points of the grid, ascending", k, p)
+			}
 		}
 	}
 	return d, nil

@@ -192,6 +192,8 @@ func TestRouterFromOutside(t *testing.T) {
 		{owners{*d, 3}, "expert 3 of 3"},
 		{owners{Division{Owner: d.Owner, Rows: make([][]int32, 3)}, 4}, "rows of 3 experts"},
 		{owners{*d, 5}, "expert 4 has no residual rows"},
+		{owners{Division{Owner: d.Owner, Rows: [][]int32{{3, 2}, {}, {}, {}}}, 4}, "rows of expert 0 are at point 2, want points of the grid, ascending"},
+		{owners{Division{Owner: d.Owner, Rows: [][]int32{{}, {180}, {}, {}}}, 4}, "rows of expert 1 are at point 180, want points"},
 	} {
 		if _, err := New(sys, 4, Options{}, test.router, nil); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v, want %q", err, test.want)

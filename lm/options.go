@@ -9,6 +9,7 @@ const (
 	ScalingMore     Scaling = iota // D_j is the largest ‖J_j‖ seen so far (Moré 1978)
 	ScalingCurrent                 // D_j = ‖J_j‖ now (Marquardt 1963)
 	ScalingIdentity                // D = I (Levenberg 1944)
+	scalings                       // how many there are
 )
 
 // String returns "more", "current" or "identity".
@@ -72,6 +73,9 @@ func (o Options) withDefaults() Options {
 		if *v == 0 {
 			*v = 1e-8
 		}
+	}
+	if o.Scaling < 0 || o.Scaling >= scalings {
+		panic("lm: there is no such Scaling")
 	}
 	if o.Descent == nil {
 		o.Descent = LevenbergMarquardt{}

@@ -177,6 +177,7 @@ func TestRestartAfterLostRank(t *testing.T) {
 func TestPanics(t *testing.T) {
 	for name, f := range map[string]func(){
 		"no unknowns":    func() { NewSolver(0, Options{}) },
+		"scaling":        func() { NewSolver(1, Options{Scaling: 9}) },
 		"negative ridge": func() { NewSolver(1, Options{Ridge: -1}) },
 		"negative μ":     func() { NewSolver(1, Options{Descent: LevenbergMarquardt{InitialDamping: -1}}) },
 		"NaN tolerance":  func() { NewSolver(1, Options{GTol: math.NaN()}) },

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"pihc/constraint"
 	"pihc/grid"
 	"pihc/internal/words"
 	"pihc/pde"
@@ -62,7 +63,7 @@ func (s *Spec) EvaluationGrids(p *pde.Problem) ([]EvaluationGrid, error) {
 		if err := CheckNetwork(net, part); err != nil {
 			return nil, fmt.Errorf("%s (%s): %w", name, words.Shape(g.Shape()), err)
 		}
-		if _, err := router.Divide(part); err != nil {
+		if _, err := constraint.Divide(router, part); err != nil {
 			return nil, fmt.Errorf("%s (%s): %w", name, words.Shape(g.Shape()), err)
 		}
 		if same := func(o EvaluationGrid) bool { return slices.Equal(o.Axes, g.Axes) }; !same(EvaluationGrid{Grid: base}) && !slices.ContainsFunc(grids, same) {

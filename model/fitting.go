@@ -508,7 +508,7 @@ func (f *fitting) points(c *ConstraintSpec) int {
 	if err != nil {
 		return 0 // the engine reports it
 	}
-	division, err := router.Divide(f.grid)
+	division, err := constraint.Divide(router, f.grid)
 	if err != nil {
 		return 0
 	}

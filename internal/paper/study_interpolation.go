@@ -101,7 +101,7 @@ func interpolate(ctx context.Context, s *Work, dir string, points int) (*interpo
 	if len(g.Axes) != 2 {
 		return nil, fmt.Errorf("interpolation: problem %s has %d axes; the triangulation is of two", p.Name, len(g.Axes))
 	}
-	division, err := router.Divide(g)
+	division, err := constraint.Divide(router, g)
 	if err != nil {
 		return nil, err
 	}
