@@ -65,6 +65,9 @@ func (x *Experiment) train(ctx context.Context, dir, dataDir string, o Options, 
 // Ensure is Train that goes on with the run in dir where there is one, which must be of the same spec. The title names it in
 // progress.
 func (x *Experiment) Ensure(ctx context.Context, title, dir, dataDir string, o Options) (*Run, error) {
+	if err := x.asRead(dir, o); err != nil {
+		return nil, err
+	}
 	set, err := data.Open(dataDir)
 	if err != nil {
 		return nil, err
@@ -76,6 +79,11 @@ func (x *Experiment) Ensure(ctx context.Context, title, dir, dataDir string, o O
 		}
 	}
 	r := &Run{Dir: dir, Spec: x.Spec, Problem: x.Problem}
+	if resume {
+		if err := r.sameData(dataDir, set); err != nil {
+			return nil, err
+		}
+	}
 	return r, r.train(ctx, title, dataDir, set, o, train.Options{Resume: resume})
 }
 
@@ -111,9 +119,8 @@ func Resume(ctx context.Context, dir, dataDir string, steps int, o Options) (*Ru
 	if err != nil {
 		return nil, err
 	}
-	if had, _, err := r.Origin(); err == nil && had != set.Checksum {
-		return nil, words.WithHint(fmt.Errorf("run %s was trained with another dataset than %s (hash %.12s, now %.12s); resume needs the same one", dir, dataDir, had, set.Checksum),
-			"without --data it is found by run.json")
+	if err := r.sameData(dataDir, set); err != nil {
+		return nil, err
 	}
 	if err := checkNeeds(r.Spec, r.Problem, nil, o.Workers, o.Slabs, true); err != nil {
 		return nil, err
@@ -130,6 +137,16 @@ func Resume(ctx context.Context, dir, dataDir string, steps int, o Options) (*Ru
 		}
 	}
 	return r, r.train(ctx, model.MethodLabel(r.Spec.Method), dataDir, set, o, train.Options{Resume: true})
+}
+
+// sameData reports a dataset that is not the one which a run was begun with.
+func (r *Run) sameData(dir string, set *data.Dataset) error {
+	had, _, err := r.Origin()
+	if err != nil || had == set.Checksum { // without run.json checkpoints tell
+		return nil
+	}
+	return words.WithHint(fmt.Errorf("run %s was trained with another dataset than %s (hash %.12s, now %.12s); resume needs the same one", r.Dir, dir, had, set.Checksum),
+		"without --data it is found by run.json")
 }
 
 // withDataHint tells how to make a dataset that does not exist.
