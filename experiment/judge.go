@@ -13,6 +13,7 @@ import (
 // judge says what predictions leave of the equation and of their beginnings: solutions to compare
 // with there are none.
 type judge struct {
+	problem   *pde.Problem
 	grid      *grid.Grid
 	plain     *pde.PlainResidual
 	begin     dataset.Beginnings
@@ -22,7 +23,7 @@ type judge struct {
 }
 
 func newJudge(sys *pde.System, samples int) (*judge, error) {
-	j := &judge{grid: sys.Grid, begin: dataset.NewBeginnings(sys), residuals: make([]float64, 0, samples)}
+	j := &judge{problem: sys.Problem, grid: sys.Grid, begin: dataset.NewBeginnings(sys), residuals: make([]float64, 0, samples)}
 	var err error
 	j.plain, err = sys.NewPlainResidual()
 	return j, err
@@ -33,7 +34,7 @@ func (j *judge) add(field, sample []float64) {
 	if miss, far := j.begin.Miss(field, sample); far {
 		j.far, j.worst = append(j.far, len(j.residuals)), max(j.worst, miss)
 	}
-	j.residuals = append(j.residuals, dataset.PredictionResidual(j.plain, j.grid, field, sample))
+	j.residuals = append(j.residuals, dataset.PredictionResidual(j.plain, j.problem, j.grid, field, sample))
 }
 
 // warnings are reasons not to trust the predictions.

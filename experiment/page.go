@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -310,6 +311,7 @@ func nameRuns(runs []scored) {
 	seen, labels := map[string]int{}, map[string]bool{}
 	first := map[string]int{}  // run with a label
 	byFolder := map[int]bool{} // of these, which others are like
+	apart := foldersApart(runs)
 	for i := range runs {
 		m := &runs[i].method
 		if several && runs[i].run.Spec.Network.Passes == 1 {
@@ -322,7 +324,7 @@ func nameRuns(runs []scored) {
 			m.Key = fmt.Sprintf("%s_%d", m.Key, seen[m.Key])
 			label := fmt.Sprintf("%s (%s)", m.Label, m.Note)
 			if like := first[m.Label]; labels[label] || m.Note == runs[like].method.Note {
-				label = fmt.Sprintf("%s (%s)", m.Label, runs[i].run.Dir)
+				label = fmt.Sprintf("%s (%s)", m.Label, apart[i])
 				byFolder[like] = true
 			}
 			m.Label = label
@@ -330,8 +332,26 @@ func nameRuns(runs []scored) {
 		labels[m.Label] = true
 	}
 	for i := range byFolder {
-		runs[i].method.Label += " (" + runs[i].run.Dir + ")"
+		runs[i].method.Label += " (" + apart[i] + ")"
 	}
+}
+
+// foldersApart are the folders of runs without those that all of them lie in.
+func foldersApart(runs []scored) []string {
+	parts := make([][]string, len(runs))
+	for i, run := range runs {
+		parts[i] = strings.Split(filepath.ToSlash(filepath.Clean(run.run.Dir)), "/")
+	}
+	for !slices.ContainsFunc(parts, func(p []string) bool { return len(p) == 1 || p[0] != parts[0][0] }) {
+		for i := range parts {
+			parts[i] = parts[i][1:]
+		}
+	}
+	out := make([]string, len(runs))
+	for i, p := range parts {
+		out[i] = strings.Join(p, "/")
+	}
+	return out
 }
 
 // chosen is a sample that is drawn, and why.
@@ -341,8 +361,7 @@ type chosen struct {
 }
 
 // chooseCases picks the median, the worst and the best sample of the last method (moe where it
-// is among them) by the error that the page compares methods by, or by residual where there are no
-// solutions.
+// is among them) by the error that the page compares methods by, or, where there are no solutions, by its estimate or the residual.
 func chooseCases(page *report.Page, initial [][]float64) []chosen {
 	m := &page.Methods[len(page.Methods)-1]
 	for i := range page.Methods {
@@ -353,6 +372,8 @@ func chooseCases(page *report.Page, initial [][]float64) []chosen {
 	samples := slices.Clone(m.Evaluation.PerSample)
 	scored, times := func(s score.Sample) float64 { return s.RelativeL2 }, ""
 	switch {
+	case m.Evaluation.RelativeL2 == nil && !slices.ContainsFunc(samples, func(s score.Sample) bool { return math.IsNaN(s.ErrorEstimate) }):
+		scored, times = func(s score.Sample) float64 { return s.ErrorEstimate }, " by its estimate"
 	case m.Evaluation.RelativeL2 == nil:
 		scored = func(s score.Sample) float64 { return s.ResidualRMS }
 	case page.BeyondTraining():
@@ -370,7 +391,12 @@ func chooseCases(page *report.Page, initial [][]float64) []chosen {
 			continue
 		}
 		title := x.name + " of " + m.Label
-		if m.Evaluation.RelativeL2 != nil {
+		switch {
+		case m.Evaluation.RelativeL2 == nil && times == "":
+			title += " by its residual"
+		case len(sample.Unknowns) > 0:
+			title += ", " + words.Percent(scored(sample)) + " over all unknowns" + times
+		default:
 			title += ", " + words.Percent(scored(sample)) + times
 		}
 		out = append(out, chosen{sample.Index, title + ": "})

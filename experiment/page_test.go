@@ -99,7 +99,7 @@ func TestChooseCases(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	choose("1, median of M: ", "3, worst of M: ", "0, best of M: ")
+	choose("1, median of M by its residual: ", "3, worst of M by its residual: ", "0, best of M by its residual: ")
 	for i := range e.PerSample {
 		e.PerSample[i].RelativeL2 = []float64{0.3, 0.1, 0.2, 0.4, 0.5}[i]
 	}
@@ -176,5 +176,23 @@ func TestMetricsVersion(t *testing.T) {
 	}
 	if version := fmt.Sprintf("| of this file, %d; ", metricsVersion); !strings.Contains(string(text), version) {
 		t.Errorf("docs/reference/metrics.md has another version of metrics than %d", metricsVersion)
+	}
+}
+
+// Folders are named by what tells them apart.
+func TestFoldersApart(t *testing.T) {
+	for _, c := range [][2][]string{
+		{{"/home/me/runs/a", "/home/me/runs/b"}, {"a", "b"}},
+		{{"runs/a/moe", "runs/b/moe"}, {"a/moe", "b/moe"}},
+		{{"a", "runs/a"}, {"a", "runs/a"}},
+		{{"runs", "runs/a"}, {"runs", "runs/a"}},
+	} {
+		runs := make([]scored, len(c[0]))
+		for i, dir := range c[0] {
+			runs[i].run = &Run{Dir: dir}
+		}
+		if got := foldersApart(runs); !slices.Equal(got, c[1]) {
+			t.Errorf("%q: %q, want %q", c[0], got, c[1])
+		}
 	}
 }

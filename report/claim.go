@@ -75,7 +75,7 @@ func (p *Page) estimateClaim() string {
 	if len(methods) == 0 || methods[0].Evaluation.RelativeL2 == nil {
 		return ""
 	}
-	text := fmt.Sprintf("The %s may have an error itself, that of its grid. From the solution of the equation the mean error over all times is estimated at: %s", p.TruthLabel(), listed(methods, get))
+	text := fmt.Sprintf("The %s may have an error itself, that of its grid. From the solution of the equation the mean error%s is estimated at: %s", p.TruthLabel(), map[bool]string{false: " over all times"}[p.Steady], listed(methods, get))
 	if s := methods[0].Evaluation.GridError; s != nil {
 		text += "; the solution of the rows on this grid is " + unbroken(words.Percent(s.Mean)) + " from it"
 	}

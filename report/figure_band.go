@@ -147,7 +147,11 @@ func bandFigure(name, title, caption string, rows []row, get func(score.Sample) 
 		caption += "; diamonds with a line: published mean ± standard deviation, of another set-up"
 	}
 	caption += levelText(levels, words.Percent)
-	return plotFigure(name, caption, 400, vg.Length(36+46*len(bands)+11*len(levels)), g), true
+	widest := vg.Length(0)
+	for _, b := range bands {
+		widest = max(widest, g.Y.Tick.Label.Width(b.name))
+	}
+	return plotFigure(name, caption, 400+max(0, widest-110), vg.Length(36+46*len(bands)+11*len(levels)), g), true
 }
 
 // errorFigure draws relative_l2 of the samples for methods and baselines.

@@ -129,7 +129,7 @@ func (p *Page) curveLevels(name string) []Level {
 	if name != p.ErrorCurve {
 		return nil
 	}
-	out := p.errorLevels()
+	out := slices.DeleteFunc(p.errorLevels(), func(l Level) bool { return math.IsInf(l.Value, 0) || math.IsNaN(l.Value) })
 	for i := range out {
 		out[i].Value *= 100
 	}

@@ -155,8 +155,10 @@ func scaleOf(fields ...[]float64) (lo, hi float64) {
 			}
 		}
 	}
-	if !(hi > lo) {
-		lo, hi = min(lo, 0), max(lo, 0)+1
+	if !(hi > lo) { // one value: as far above zero as below what the scale ends with
+		if lo, hi = min(2*lo, 0), max(2*lo, 0); lo == hi {
+			hi = 1
+		}
 		if math.IsInf(lo, 0) || math.IsInf(hi, 0) {
 			lo, hi = 0, 1
 		}

@@ -90,10 +90,10 @@ func (p *Page) spectrumFigure() (f figure, ok bool) {
 	const width, height = 300, 250
 	total := vg.Length(width * len(panels))
 	return figure{Name: "spectrum", Caption: caption, Width: total, Height: height, draw: func(c draw.Canvas) {
-		drawKeys(draw.Crop(c, 4, 0, height-16, 0), panels[0], keys)
+		top := max(22, drawKeys(draw.Crop(c, 4, 0, 0, 0), panels[0], keys))
 		style := textStyle(labelSize, ink, draw.XCenter, draw.YBottom)
 		for i, g := range panels {
-			panel := draw.Crop(c, vg.Length(i*width)+18, vg.Length((i+1)*width)-total-10, 15, -38)
+			panel := draw.Crop(c, vg.Length(i*width)+18, vg.Length((i+1)*width)-total-10, 15, -16-top)
 			g.Draw(panel)
 			// Labels are set here: the plot would leave room for them as if they
 			// stood at the middle value, which is not the middle of a logarithmic axis.

@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/json"
 	"math"
 	"path/filepath"
 	"slices"
@@ -40,8 +41,8 @@ func TestCaseInputs(t *testing.T) {
 	if err != nil || got.Label != "a" || got.Lo != slices.Min(in) || got.Hi != slices.Max(in) {
 		t.Errorf("%v, %s of %g to %g", err, got.Label, got.Lo, got.Hi)
 	}
-	if first := math.Float32frombits(binary.LittleEndian.Uint32(raw)); first != float32(in[0]) {
-		t.Errorf("the first value is %g, want %g", first, in[0])
+	if first := math.Float32frombits(binary.LittleEndian.Uint32(raw)); first != float32(in[0]-got.Lo) {
+		t.Errorf("the first value is %g above the lowest, want %g", first, in[0]-got.Lo)
 	}
 	if cases[0].Hi > 10 {
 		t.Errorf("the scale of the solution goes to %g: that of the input", cases[0].Hi)
@@ -76,5 +77,41 @@ func TestCaseInputs(t *testing.T) {
 	p.Cases[0].Inputs[0].Values = in[1:]
 	if err := p.Write(filepath.Join(t.TempDir(), "r.html")); err == nil || !strings.Contains(err.Error(), p.Cases[0].Title) {
 		t.Errorf("an input of the wrong size: %v", err)
+	}
+}
+
+// Fields that vary little about a mean keep their differences, and a persistence that is infinite leaves the page without its level.
+func TestPayloadOfOffsets(t *testing.T) {
+	p := samplePage()
+	c := &p.Cases[0]
+	for i := range c.Truth {
+		c.Truth[i] += 101325
+		for _, u := range c.Predictions {
+			if u != nil {
+				u[i] = c.Truth[i] + 1e-3
+			}
+		}
+	}
+	for i := range p.Methods {
+		p.Methods[i].Evaluation.Persistence.Mean = math.Inf(1)
+	}
+	payload := p.payload()
+	if _, err := json.Marshal(payload); err != nil {
+		t.Fatal(err)
+	}
+	fields := payload.Cases[0].Fields
+	raw, err := base64.StdEncoding.DecodeString(fields[1].Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; len(raw) > 0; raw = raw[4:] {
+		if d := math.Float32frombits(binary.LittleEndian.Uint32(raw)); math.Abs(float64(d)-1e-3) > 1e-9 {
+			t.Fatalf("a difference of %g, want 1e-3", d)
+		}
+	}
+	for want, u := range map[[2]float64][]float64{{0, 2e-12}: {1e-12, 1e-12}, {-6, 0}: {-3}, {0, 1}: {0, 0}, {1, 2}: {1, 2}} {
+		if lo, hi := scaleOf(u); lo != want[0] || hi != want[1] {
+			t.Errorf("%v: a scale from %g to %g, want %v", u, lo, hi, want)
+		}
 	}
 }

@@ -59,14 +59,16 @@ type mapInput struct {
 	Label string  `json:"label"`
 	Lo    float64 `json:"lo"`
 	Hi    float64 `json:"hi"`
-	Data  string  `json:"data"` // as that of a mapField
+	Data  string  `json:"data"` // as that of a mapField, above Lo
 }
 
 type mapField struct {
 	Label   string      `json:"label"`
 	Color   int         `json:"color"` // of the method; -1 for the classical solution
 	Borders [][]float64 `json:"borders,omitempty"`
-	Data    string      `json:"data"` // float32, little endian, base64
+	// Data is, as float32, little endian, base64, what the field is above the lowest value of the case's scale; of a prediction
+	// beside a solution its difference from that, so that neither is rounding where fields vary little about a mean.
+	Data string `json:"data"`
 }
 
 func (p *Page) payload() payload {
@@ -129,12 +131,12 @@ func (p *Page) mapPoints() [][]int {
 func (p *Page) mapCase(c Case, kept [][]int) mapCase {
 	out := mapCase{Title: c.Title, Value: c.Field, Truth: c.Truth != nil}
 	out.Lo, out.Hi, _ = caseScales(c)
-	encode := func(u []float64) string {
+	encode := func(u []float64, above func(at int) float64) string {
 		raw := make([]byte, 0, 4*len(kept[0])*len(kept[1]))
 		var walk func(axis, at int)
 		walk = func(axis, at int) {
 			if axis == len(kept) {
-				raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(float32(u[at])))
+				raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(float32(u[at]-above(at))))
 				return
 			}
 			for _, i := range kept[axis] {
@@ -146,13 +148,16 @@ func (p *Page) mapCase(c Case, kept [][]int) mapCase {
 	}
 	for _, in := range c.Inputs {
 		lo, hi := scaleOf(in.Values)
-		out.Inputs = append(out.Inputs, mapInput{in.Name, lo, hi, encode(in.Values)})
+		out.Inputs = append(out.Inputs, mapInput{in.Name, lo, hi, encode(in.Values, func(int) float64 { return lo })})
 	}
+	lowest := func(int) float64 { return out.Lo }
+	above := lowest
 	add := func(label string, color int, borders [][]float64, u []float64) {
-		out.Fields = append(out.Fields, mapField{label, color, borders, encode(u)})
+		out.Fields = append(out.Fields, mapField{label, color, borders, encode(u, above)})
 	}
 	if c.Truth != nil {
 		add(p.TruthLabel(), -1, nil, c.Truth)
+		above = func(at int) float64 { return c.Truth[at] }
 	}
 	for i, u := range c.Predictions {
 		if u != nil {

@@ -177,7 +177,7 @@ func (sc *scorer) add(i int, p *engine.Prediction) error {
 		x.Points = float64(cmp.Or(p.Points, passes*sc.info.Grid.Size()))
 	}
 	inputs := sc.samples.Inputs[i]
-	x.ResidualOverRate = absent(dataset.PredictionResidual(sc.plain, sc.info.Grid, p.Field, inputs))
+	x.ResidualOverRate = absent(dataset.PredictionResidual(sc.plain, sc.info.Problem, sc.info.Grid, p.Field, inputs))
 	x.ConditionsOverSize = sc.watch.overSize(p.Field, inputs)
 	if truth == nil {
 		sc.info.Problem.Persist(sc.persistent, inputs, sc.info.Grid)
@@ -230,7 +230,7 @@ func (sc *scorer) compare(x *Sample, field, truth []float64) {
 	initial := s.Inputs[x.Index]
 	_, rate := sc.plain.RMS(truth, initial)
 	ratio := func(u []float64) float64 {
-		return absent(dataset.ResidualOver(sc.plain, sc.info.Grid, u, initial, rate, dataset.RootMeanSquare(truth)))
+		return absent(dataset.ResidualOver(sc.plain, sc.info.Problem, sc.info.Grid, u, initial, rate, dataset.Computed(sc.info.Problem, sc.info.Grid, truth)))
 	}
 	x.RelativeResidual, x.TruthResidual = ratio(field), ratio(truth)
 	if !sc.info.Problem.Steady {

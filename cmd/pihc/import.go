@@ -169,7 +169,7 @@ func importArrays(file string, all data.Arrays, o *importOptions) ([]data.Named,
 		if take.to == dataset.GivenTrain {
 			samples = 0
 		}
-		if err := data.CheckOrder(all, take.from, []string{"t"}); err != nil {
+		if err := data.CheckOrder(all, take.from, []string{"t", "x", "y"}); err != nil {
 			return nil, err
 		}
 		x, err := readFirst(all, take.from, samples)

@@ -368,7 +368,8 @@ func SameCoordinates(arrays data.Arrays, axes []grid.Axis) error {
 		}
 		for i, v := range x.Float64() {
 			if want := axis.Coordinate(i); !(math.Abs(v-want) <= 1e-4*axis.Step()) {
-				return fmt.Errorf("point %d of axis %s is at %.6g; with %d points from %g to %g, %s, it is at %.6g", i, axis.Name, v, axis.Points, axis.Lo, axis.Hi, axis.Boundary, want)
+				digits := max(6, 3+int(math.Ceil(math.Log10(max(math.Abs(axis.Lo), math.Abs(axis.Hi))/axis.Step()))))
+				return fmt.Errorf("point %d of axis %s is at %.*g; with %d points from %g to %g, %s, it is at %.*g", i, axis.Name, digits, v, axis.Points, axis.Lo, axis.Hi, axis.Boundary, digits, want)
 			}
 		}
 	}

@@ -78,16 +78,31 @@ const (
 	roundedChange = 1e-5
 )
 
-// PredictionResidual is the residual of a prediction (C, P) for the inputs of a sample over its own rate (ResidualOver).
-func PredictionResidual(plain *pde.PlainResidual, g *grid.Grid, u, sample []float64) float64 {
-	_, rate := plain.RMS(u, sample)
-	return ResidualOver(plain, g, u, sample, rate, RootMeanSquare(u))
+// Computed is the size of what of a field (C, P) is computed in 32 bits: of the field, or, where an ansatz adds it to an offset,
+// in 64 bits, of its change since the first time, 1e-8 of the field at least. A nil problem has no ansatz.
+func Computed(p *pde.Problem, g *grid.Grid, u []float64) float64 {
+	whole := RootMeanSquare(u)
+	if p == nil || p.Steady || !p.HasOffset() {
+		return whole
+	}
+	size, slice, sum := g.Size(), g.Size()/g.Axes[0].Points, 0.0
+	for i, v := range u {
+		d := v - u[i/size*size+i%slice]
+		sum += d * d
+	}
+	return max(math.Sqrt(sum/float64(len(u))), 1e-8*whole)
 }
 
-// ResidualOver is the residual of a field u (C, P) for the inputs of a sample over the rate of a field of some size
+// PredictionResidual is the residual of a prediction (C, P) for the inputs of a sample over its own rate (ResidualOver).
+func PredictionResidual(plain *pde.PlainResidual, p *pde.Problem, g *grid.Grid, u, sample []float64) float64 {
+	_, rate := plain.RMS(u, sample)
+	return ResidualOver(plain, p, g, u, sample, rate, Computed(p, g, u))
+}
+
+// ResidualOver is the residual of a field u (C, P) for the inputs of a sample over the rate of a field of which so much is Computed
 // (pde.Relative). Over a rate that is zero but for rounding it is 0 where the residual is zero but for rounding too, and
 // otherwise infinite.
-func ResidualOver(plain *pde.PlainResidual, g *grid.Grid, u, sample, rate []float64, size float64) float64 {
+func ResidualOver(plain *pde.PlainResidual, p *pde.Problem, g *grid.Grid, u, sample, rate []float64, size float64) float64 {
 	residual, _ := plain.RMS(u, sample)
 	rate = slices.Clone(rate)
 	axis := g.Axes[0]
@@ -97,7 +112,7 @@ func ResidualOver(plain *pde.PlainResidual, g *grid.Grid, u, sample, rate []floa
 			continue
 		}
 		if rounding == nil {
-			rounding = plain.Rounding(u, sample, roundedValue*RootMeanSquare(u))
+			rounding = plain.Rounding(u, sample, roundedValue*Computed(p, g, u))
 		}
 		if rate[k] = 0; residual[k] <= rounding[k] {
 			residual[k], rate[k] = 0, 1

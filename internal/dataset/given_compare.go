@@ -79,7 +79,7 @@ func (x *Given) Compare(ctx context.Context, workers int, done func(count, of in
 	for i := range all {
 		f.input(u0, x.first+i)
 		f.solution(u, x.first+i)
-		all[i] = judged{sample: x.first + i, residual: PredictionResidual(plain, f.grid, u, u0)}
+		all[i] = judged{sample: x.first + i, residual: PredictionResidual(plain, nil, f.grid, u, u0)}
 	}
 	c, why := newComparer(f)
 	if why != nil {

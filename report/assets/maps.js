@@ -10,12 +10,12 @@ const fieldMaps = (data, css, number) => {
   const width = planes ? x.length : t.length, height = planes ? y.length : x.length, size = width * height;
   const reading = document.getElementById("reading");
 
-  // Fields are decoded once; a difference is a field less the first one.
+  // Fields are decoded once: values above the lowest of the scale, of predictions beside a solution differences from it.
   const cases = data.cases.map((c) => {
-    const fields = c.fields.map((f) => ({ ...f, u: new Float32Array(bytes(f.data).buffer) }));
-    const truth = c.truth ? fields[0].u : null;
-    fields.forEach((f, i) => { if (truth && i) f.d = f.u.map((v, k) => v - truth[k]); });
-    const inputs = (c.inputs || []).map((f) => ({ ...f, u: new Float32Array(bytes(f.data).buffer) }));
+    const decode = (f, lo) => Float64Array.from(new Float32Array(bytes(f.data).buffer), (v) => v + lo);
+    const fields = c.fields.map((f, i) => (c.truth && i ? { ...f, d: decode(f, 0) } : { ...f, u: decode(f, c.lo) }));
+    fields.forEach((f) => { if (f.d) f.u = f.d.map((v, k) => v + fields[0].u[k]); });
+    const inputs = (c.inputs || []).map((f) => ({ ...f, u: decode(f, f.lo) }));
     const worst = Math.max(0, ...fields.map((f) => (f.d ? largest(f.d) : 0))) || 1;
     return { ...c, inputs, fields, worst };
   });
@@ -38,6 +38,8 @@ const fieldMaps = (data, css, number) => {
     for (let k = Math.ceil(lo / step - 1e-9); k <= hi / step + 1e-9; k++) out.push(k * step);
     return out;
   }
+  const labelled = (at) => at.map((v) => [v, number(v, at.length > 1 ? Math.abs(at[1] - at[0]) : 0)]);
+  const near = (values) => (values.length > 1 ? Math.abs(values[1] - values[0]) : 0);
   const differenceScale = (kind, c, tile) =>
     kind === "log" ? logarithmic(c.worst) : linear(...((m) => [-m, m])(kind === "own" ? tile.largest || 1 : c.worst), colors.difference);
 
@@ -83,7 +85,7 @@ const fieldMaps = (data, css, number) => {
 
   // tile draws one map with its axes and the borders between experts.
   const tile = (c, f, u, scale, w, title, at, of) => {
-    const left = planes ? 0 : 34, bottom = planes ? 0 : 32, h = planes ? w * (spread(y) / spread(x)) : 0.72 * w;
+    const left = planes ? 0 : Math.max(34, 14 + 6 * Math.max(...labelled(ticks(...span(x), 3)).map(([, s]) => s.length))), bottom = planes ? 0 : 32, h = planes ? w * (spread(y) / spread(x)) : 0.72 * w;
     const [e, g] = canvas(w, h + bottom, title);
     const box = { x: left, y: 0, w: w - left - (planes ? 0 : 6), h: h - (planes ? 0 : 6) };
     if (!planes) box.y = 6;
@@ -103,11 +105,11 @@ const fieldMaps = (data, css, number) => {
     if (!planes) {
       g.textAlign = "center";
       g.textBaseline = "top";
-      for (const v of ticks(h0, h1, 3)) if (v >= h0 && v <= h1) g.fillText(number(v), toX(v), box.y + box.h + 4);
+      for (const [v, s] of labelled(ticks(h0, h1, 3))) if (v >= h0 && v <= h1) g.fillText(s, toX(v), box.y + box.h + 4);
       g.fillText(axes[0].label, box.x + box.w / 2, box.y + box.h + 17);
       g.textAlign = "right";
       g.textBaseline = "middle";
-      for (const v of ticks(v0, v1, 3)) g.fillText(number(v), left - 4, toY(v));
+      for (const [v, s] of labelled(ticks(v0, v1, 3))) g.fillText(s, left - 4, toY(v));
       g.save();
       g.translate(6, box.y + box.h / 2);
       g.rotate(-Math.PI / 2);
@@ -119,7 +121,7 @@ const fieldMaps = (data, css, number) => {
       const i = Math.floor(((event.offsetX - box.x) / box.w) * width), j = Math.floor((1 - (event.offsetY - box.y) / box.h) * height);
       if (i < 0 || j < 0 || i >= width || j >= height) return;
       const place = planes ? [[axes[0], at], [axes[1], x[i]], [axes[2], y[j]]] : [[axes[0], t[i]], [axes[1], x[j]]];
-      reading.textContent = place.map(([a, v]) => a.name + " = " + number(v) + (a.unit ? " " + a.unit : "")).join(", ") + ": " + of + " " + number(u[i * height + j]);
+      reading.textContent = place.map(([a, v]) => a.name + " = " + number(v, near(a.values)) + (a.unit ? " " + a.unit : "")).join(", ") + ": " + of + " " + number(u[i * height + j], (scale.hi - scale.lo) / 100);
     };
     return e;
   };
@@ -137,7 +139,7 @@ const fieldMaps = (data, css, number) => {
     g.fillStyle = css("--ink");
     g.textAlign = "center";
     g.textBaseline = "top";
-    scale.ticks.forEach((v, i) => g.fillText(names ? names[i] : number(v), from + scale.at(v) * (to - from), 13));
+    labelled(scale.ticks).forEach(([v, s], i) => g.fillText(names ? names[i] : s, from + scale.at(v) * (to - from), 13));
     g.fillText(label, (from + to) / 2, 28);
     e.className = "scale";
     return e;

@@ -7,14 +7,16 @@
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const charts = []; // functions that draw a chart anew
 
-  // Numbers as the tables write them: three significant digits.
+  // Numbers as the tables write them: three significant digits, or as many as tell apart what is a step from the next.
   const raised = (n) => String(n).replace(/[-0-9]/g, (c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c]));
-  const number = (v) => {
+  const number = (v, step) => {
     if (v == null || !isFinite(v)) return "–";
-    if (v === 0) return "0";
-    const e = Math.floor(Math.log10(Math.abs(v)) + 1e-9);
-    if (e >= -3 && e < 5) return String(Number(v.toPrecision(3))).replace("-", "−");
-    const m = Number((v / 10 ** e).toPrecision(3));
+    if (v === 0 || Math.abs(v) < Math.abs(step) * 1e-6) return "0";
+    let e = Math.floor(Math.log10(Math.abs(v)));
+    const digits = Math.min(15, Math.max(3, step > 0 ? e - Math.floor(Math.log10(step)) + 2 : 3));
+    if (Math.abs(Number(v.toPrecision(digits))) >= 10 ** (e + 1)) e++;
+    if (e >= -3 && e < Math.max(5, digits)) return String(Number(v.toPrecision(digits))).replace("-", "−");
+    const m = Number((v / 10 ** e).toPrecision(digits));
     return (m === 1 ? "" : String(m).replace("-", "−") + "×") + "10" + raised(e);
   };
 
@@ -24,7 +26,8 @@
     font: "12px " + getComputedStyle(document.body).fontFamily,
     stroke: css("--ink"), grid: { stroke: css("--rule"), width: 1, ...(log ? { filter: decades } : {}) },
     ticks: { stroke: css("--rule"), width: 1, size: 5, ...(log ? { filter: decades } : {}) },
-    values: (u, ticks) => ticks.map((v) => (v == null ? "" : number(v))), size: log === undefined ? 30 : 54,
+    values: (u, ticks) => ticks.map((v) => (v == null ? "" : number(v, log ? 0 : ticks[1] - ticks[0]))),
+    size: log === undefined ? 30 : (u, labels) => Math.max(54, 14 + 6.5 * Math.max(0, ...(labels || []).map((s) => s.length))),
   });
 
   // chart keeps a uPlot as wide as its element and in the colours of the scheme.
@@ -81,7 +84,7 @@
     const row = () => [x, ...cases[shown].fields.map((f) => Array.from(f.u.subarray(+slider.value * x.length, (+slider.value + 1) * x.length), (v) => (isFinite(v) ? v : null)))];
     const move = () => {
       if (!profile) return;
-      when.textContent = data.axes[0].name + " = " + number(t[+slider.value]) + (data.axes[0].unit ? " " + data.axes[0].unit : "");
+      when.textContent = data.axes[0].name + " = " + number(t[+slider.value], t.length > 1 ? t[1] - t[0] : 0) + (data.axes[0].unit ? " " + data.axes[0].unit : "");
       profile.plot.setData(row(), false);
     };
     const show = (i) => {
