@@ -77,7 +77,7 @@ func TestOneRunManyGrids(t *testing.T) {
 		}
 		return [][]float64{u}
 	}
-	long, fine := PredictOptions{Evaluation: Evaluation{Until: 1}}, PredictOptions{Evaluation: Evaluation{Grid: map[string]int{"t": 33}}}
+	long, fine := PredictOptions{Evaluation: Evaluation{Until: new(1.0)}}, PredictOptions{Evaluation: Evaluation{Grid: map[string]int{"t": 33}}}
 	over := func(r *Run, o PredictOptions) float64 {
 		p, err := r.Predict(t.Context(), inputs(), o)
 		if err != nil {

@@ -42,7 +42,7 @@ type Evaluation struct {
 	Points     *int           // residual rows per expert, 0: all; nil: as evaluation has it, or as many as a smaller subdomain holds
 	Tolerance  float64        // of the solves' gradient; 0: as trained
 	Passes     model.Passes   // 0: as evaluation has them, or as trained
-	Until      float64        // of a run with several segments of time: where the last ends, beyond the problem's time or before its end; 0: with it
+	Until      *float64       // of a run with several segments of time: where the last ends, beyond the problem's time or before its end; nil: with it
 	Residual   float64        // of model.AutoPasses: residual that is small enough; 0: no such test
 	Last       bool           // the newest checkpoint instead of the best
 	TrustEdits bool           // a run folder that was edited
@@ -99,11 +99,12 @@ func (r *Run) Grid(e Evaluation) (*grid.Grid, error) {
 }
 
 // until returns a grid with an end of its own, and the segments of time up to there.
-func until(spec *model.Spec, g *grid.Grid, end float64) (*grid.Grid, int, error) {
+func until(spec *model.Spec, g *grid.Grid, at *float64) (*grid.Grid, int, error) {
 	segments := spec.Segments()
-	if end == 0 {
+	if at == nil {
 		return g, segments, nil
 	}
+	end := *at
 	time := g.Axes[0]
 	length := (time.Hi - time.Lo) / float64(segments)
 	count := math.Round((end - time.Lo) / length)

@@ -97,6 +97,8 @@ func hintOf(command *cobra.Command, err error) string {
 		return fmt.Sprintf("see `%s --help`", command.CommandPath())
 	case errors.Is(err, train.ErrNotFinite):
 		return "a smaller training.learning_rate.initial, or a look at the weights of the rows with `pihc check`"
+	case noSuchYAML(err) && command != nil && slices.Contains([]string{"solve", "invert"}, command.Name()):
+		return "`pihc init` writes a PDE file to begin with; built-in problems go by their names: " + strings.Join(pde.Builtins(), ", ")
 	case noSuchYAML(err):
 		return "`pihc init` writes a spec and a PDE file to begin with; built-in specs go by their names: " + strings.Join(model.BuiltinSpecs(), ", ")
 	case unwritable(err) && strings.HasPrefix(err.Error(), "lock "):

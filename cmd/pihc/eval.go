@@ -206,7 +206,7 @@ func newEval(a *app) *cobra.Command {
 	o.add(c)
 	flags := c.Flags()
 	flags.StringVarP(&o.data, "data", "d", "", "folder of the dataset (default the one of training)")
-	flags.StringVar(&o.split, "split", "test", "split of the dataset: test or validation")
+	flags.StringVar(&o.split, "split", "test", "split of the dataset: test, validation or train")
 	flags.IntVar(&o.samples, "samples", 0, "score the first samples only, 0 for all")
 	flags.StringVarP(&o.out, "out", "o", "", "file of the metrics (default RUN/metrics.json)")
 	forceFlag(c, &o.force)

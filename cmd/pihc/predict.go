@@ -100,7 +100,9 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	if err != nil {
 		return err
 	}
-	e.Until = o.until
+	if c.Flags().Changed("until") {
+		e.Until = &o.until
+	}
 	r, err := experiment.OpenRun(dir, o.set...)
 	if err != nil {
 		return err

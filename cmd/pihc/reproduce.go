@@ -229,6 +229,16 @@ func (a *app) trainArms(ctx context.Context, x *experiment.Experiment, arms []pa
 	return trained, nil
 }
 
+// scaled are the built-in experiments with a scale each, as they are given to reproduce.
+func scaled() []string {
+	var all []string
+	for _, spec := range model.BuiltinSpecs() {
+		at := strings.LastIndexByte(spec, '-')
+		all = append(all, spec[:at]+" --scale "+spec[at+1:])
+	}
+	return all
+}
+
 // experiment returns the name of the spec, the scale of a built-in one, and the
 // folder of what is to be reproduced.
 func (o *reproduceOptions) experiment(name string) (spec, scale, dir string, err error) {
@@ -251,7 +261,7 @@ func (o *reproduceOptions) experiment(name string) (spec, scale, dir string, err
 	}
 	spec = name + "-" + o.scale
 	if !slices.Contains(model.BuiltinSpecs(), spec) {
-		return "", "", "", words.WithHint(usagef("%s --scale %s: no such experiment", name, o.scale), "there are %s, and files of your own (`pihc init`)", strings.Join(model.BuiltinSpecs(), ", "))
+		return "", "", "", words.WithHint(usagef("%s --scale %s: no such experiment", name, o.scale), "there are %s, studies (see `pihc reproduce --help`), and files of your own (`pihc init`)", words.List(scaled()))
 	}
 	return spec, o.scale, cmp.Or(o.out, filepath.Join("runs", spec)), nil
 }

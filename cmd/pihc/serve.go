@@ -247,7 +247,10 @@ func (s *server) prepare(args []string) error {
 	if err != nil {
 		return err
 	}
-	e.Until, e.Progress = o.until, nil
+	e.Progress = nil
+	if c.Flags().Changed("until") {
+		e.Until = &o.until
+	}
 	run, err := experiment.OpenRun(s.dir, o.set...)
 	if err != nil {
 		return err

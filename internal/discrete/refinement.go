@@ -21,9 +21,11 @@ const (
 	cheapWork = 1e6
 	// mostFailures is on how many grids, one after another, no solution is found before it is given up.
 	mostFailures = 3
-	// leastRatio and mostRatio bound what a refinement is taken to leave of an error: order 6, where points double, is the most that is
-	// believed, and of distances that do not fall no limit is known.
-	leastRatio, mostRatio = 1.0 / 64, 0.9
+	// mostOrder and mostRatio bound what a refinement is taken to leave of an error: no more than its order of accuracy says (leastRatio),
+	// and of distances that do not fall no limit is known.
+	mostOrder, mostRatio = 6, 0.9
+	// farApart is a distance of two solutions from which a ratio to the next distance tells nothing yet: of it all is taken to come again.
+	farApart = 0.05
 	// LeastTolerance is what steps of Newton's method and rounding allow.
 	LeastTolerance = 1e-8
 )
@@ -33,8 +35,8 @@ const (
 //
 // Points in space double from one level to the next (they triple where an axis has cells, or an input jumps half way between
 // points), and so do steps in time where the problem is marched, each as far as its part of the error asks for. The error in space is
-// what the distances between three levels, of which each is a part of the one before, leave to come (Richardson's argument without a
-// given order); of two levels it is their whole distance. The error in time is the distance to the solution with twice the steps, on the grid
+// what the distances between three levels, of which each is a part of the one before, leave to come (Richardson's argument, with the
+// order of the rows where the distances fall faster than it says); of two levels it is their whole distance. The error in time is the distance to the solution with twice the steps, on the grid
 // of the same points in space or that before it.
 type Refinement struct {
 	problem   *pde.Problem
@@ -46,7 +48,9 @@ type Refinement struct {
 	chosen    bool // whether implicit is decided
 	effort    effort
 	most      float64 // work of one solution
-	solvers   map[level]*Solver
+	// leastRatio is what a refinement leaves of an error by the order of the rows.
+	leastRatio float64
+	solvers    map[level]*Solver
 }
 
 // level is how often space, or all that is solved at once, and steps in time are refined.
@@ -85,7 +89,31 @@ func NewRefinement(p *pde.Problem, g *grid.Grid, tolerance float64) *Refinement 
 		}
 		r.factors = append(r.factors, factor)
 	}
+	r.leastRatio = math.Pow(float64(slices.Min(r.factors)), -r.order())
 	return r
+}
+
+// order is the least order of accuracy of the rows' terms along the axes that levels refine, mostOrder at most.
+func (r *Refinement) order() float64 {
+	order := mostOrder
+	for _, term := range r.problem.Terms {
+		for _, x := range term.Factors {
+			if r.marches && x.Axis == r.problem.Axes[0].Name {
+				continue
+			}
+			switch {
+			case term.PerStep:
+				order = min(order, 2)
+			case x.Edge != nil && x.Edge.Derivative > 0:
+				order = min(order, x.Edge.Points-x.Edge.Derivative)
+			case x.Edge == nil && x.Scheme.Derivative > 0 && x.Scheme.Side == 0:
+				order = min(order, cmp.Or(x.Scheme.Order, 2))
+			case x.Edge == nil && x.Scheme.Derivative > 0:
+				order = min(order, cmp.Or(x.Scheme.Order, 1))
+			}
+		}
+	}
+	return float64(max(1, order))
 }
 
 // refine is by how much a level refines each axis.
@@ -313,8 +341,8 @@ func (s *search) run(ctx context.Context, solver *Solver, near []float64, work *
 }
 
 // next is the level to solve on after a solution, or the same one where that does or nothing finer can be had. Before an estimate within the tolerance
-// is believed, its part in time is measured on this grid in space or the one before it, and its part in space by three levels where a third
-// costs little.
+// is believed, its part in time is measured on this grid in space or the one before it, and its part in space by three levels, or
+// more until their distances are settled, where another costs little.
 func (s *search) next(ctx context.Context, at level, best *Refined) (level, error) {
 	if best.Error() <= s.tolerance && s.marches {
 		if err := s.solveTime(ctx, at); err != nil {
@@ -323,7 +351,7 @@ func (s *search) next(ctx context.Context, at level, best *Refined) (level, erro
 		*best = s.refined(at)
 	}
 	met := best.Error() <= s.tolerance
-	if met && (at.space > 1 || s.work(at.finer()) > cheapWork) {
+	if met && (at.space > 1 && s.settled(at) || s.work(at.finer()) > cheapWork) {
 		return at, nil
 	}
 	next := at.finer()
@@ -382,9 +410,21 @@ func (s *search) spaceError(at level) float64 {
 	}
 	ratio := 0.5
 	if before, ok := s.between(at.space-2, at.time); ok && before > 0 {
-		ratio = min(max(last/before, leastRatio), mostRatio)
+		if ratio = min(max(last/before, s.leastRatio), mostRatio); before > farApart {
+			ratio = max(ratio, 0.5)
+		}
 	}
 	return last * ratio / (1 - ratio)
+}
+
+// settled reports whether the distances behind an estimate fall as the order of the rows says, or slower: a luckier one may be chance.
+func (s *search) settled(at level) bool {
+	last, ok := s.between(at.space-1, at.time)
+	before, two := s.between(at.space-2, at.time)
+	if first, three := s.between(at.space-3, at.time); three && before > 0.7*first && before > s.tolerance {
+		return false // they have only begun to fall
+	}
+	return ok && two && before <= farApart && (last >= 0.5*s.leastRatio*before || last <= 0.01*s.tolerance)
 }
 
 func (s *search) timeError(at level) float64 {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pihc/grid"
 )
 
 // Of equations with known solutions the error is within the tolerance, and the estimate within a factor of three of it, whatever the order of
@@ -169,6 +171,43 @@ conditions:
 		solver, err := New(p, g, fine)
 		if err != nil || fine[0] != c.want || fine[1] != c.want || !solver.whole.direct {
 			t.Errorf("%d x %d: refined by %v, want %d; %v", c.y, c.x, fine, c.want, err)
+		}
+	}
+}
+
+// Fronts, on which the first distances are those of grids that hold nothing yet: the estimate is not below a third of the distance from a much finer solution.
+func TestRefinementFronts(t *testing.T) {
+	for name, src := range map[string]string{
+		"Burgers": `axes: {t: {range: [0, 1], points: 9, boundary: nodes}, x: {range: [0, 1], points: 17, boundary: nodes}}
+terms: {u_t: {axis: t, derivative: 1}, u_x: {axis: x, derivative: 1}, u_xx: {axis: x, derivative: 2}}
+residual: {expression: u_t + 0.5*u*u_x - 0.003*u_xx}
+conditions:
+  start: {at: {t: low}, expression: u - sin(2*pi*x)}
+  left: {at: {x: low}, expression: u}
+  right: {at: {x: high}, expression: u}
+`,
+		"Allen-Cahn": `axes: {t: {range: [0, 1], points: 9, boundary: nodes}, x: {range: [0, 1], points: 17, boundary: periodic}}
+terms: {u_t: {axis: t, derivative: 1}, u_xx: {axis: x, derivative: 2}}
+residual: {expression: u_t - 0.002*u_xx - 100*(u - u^3)}
+conditions: {start: {at: {t: low}, expression: "u - 0.01*cos(2*pi*x) - 0.02*cos(4*pi*x+1)"}}
+`,
+	} {
+		p := load(t, src)
+		g, err := p.Grid(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var fields [][]float64
+		var estimate float64
+		for _, tolerance := range []float64{4e-5, 1e-3} {
+			x, err := NewRefinement(p, g, tolerance).Solve(context.Background(), make([]float64, p.InputSize(g)), func(Refined) {})
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			fields, estimate = append(fields, x.Field), x.Error()
+		}
+		if e := grid.RelativeL2(fields[1], fields[0], 1); !(estimate > e/3) || estimate > 1e-3 {
+			t.Errorf("%s: error %.3g, estimate %.3g", name, e, estimate)
 		}
 	}
 }
