@@ -77,6 +77,9 @@ func TestUnresolved(t *testing.T) {
 		{"a limit at the beginning", "where(t > 0, u*exp(-1/t)/t, 0) + where(t > 0, u, 0)", "", ""},
 		{"friction at the end", "(0.4 + 0.26/(1 + 300*sqrt(0.5 - t)))*u", "t", "t"},
 		{"friction where what it multiplies vanishes", "(0.5 - t)*(0.4 + 0.26/(1 + 300*sqrt(0.5 - t)))*u", "", ""},
+		{"waves that every point meets alike", "u*sin(2*pi*96*x)^2", "x", "x"},
+		{"waves in time between points", "sin(2*pi*61*t)*cos(2*pi*x)", "t", ""},
+		{"waves of three points", "sin(2*pi*16*x)", "", ""},
 		{"hardly anything", "1 + where(abs(x - 0.336) < 0.001, 1e-3, 0)*u + where(abs(x - 0.336) < 0.001, 1.01, 1)", "x", "x"},
 	} {
 		src := fmt.Sprintf(sources, c.source)

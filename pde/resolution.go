@@ -19,10 +19,14 @@ type Unresolved struct {
 	Axis   string  // along which it is too narrow
 	Near   float64 // the place on that axis
 	Chance bool    // a point happens to be there
+	Waves  bool    // it goes up and down between points, and Near says nothing
 }
 
 // String says what is not resolved, and where.
 func (x Unresolved) String() string {
+	if x.Waves {
+		return fmt.Sprintf("the points along %s are too far apart for %s in %s, which goes up and down between them", x.Axis, words.Clip(x.Expr.String(), 120), x.Rows)
+	}
 	see := "see nothing of"
 	if x.Chance {
 		see = "see by chance"
@@ -240,6 +244,9 @@ func (b *probe) test(of part, samples [][]float64) (found Unresolved, bad bool) 
 		b.sample = samples[i]
 		for _, place := range b.extremes(e) {
 			for _, k := range b.along(e) {
+				if seen, waves := b.waves(e, place, k); waves && !b.vanishes(of, place, k, seen) {
+					return Unresolved{Axis: b.problem.Axes[k].Name, Waves: true}, true
+				}
 				median, size := b.narrow(e, place, k)
 				if size == 0 || b.singular(e, place, k) || b.vanishes(of, place, k, median) {
 					continue
@@ -289,6 +296,49 @@ func (b *probe) narrow(e *expr.Expr, place []float64, k int) (median, size float
 		}
 	}
 	return median, size
+}
+
+// waves reports whether an expression goes up and down between the points along an axis through a place, and its mean at these: at more than
+// half of the places between points it is further from what lies between the values there than a quarter of its range. Waves of
+// three points or more are not.
+func (b *probe) waves(e *expr.Expr, place []float64, k int) (mean float64, waves bool) {
+	x := b.points[k]
+	if len(x) < 4 {
+		return 0, false
+	}
+	at := func(share float64) []float64 {
+		places := make([][]float64, len(x)-1)
+		for i := range places {
+			places[i] = b.moved(place, k, x[i]+share*(x[i+1]-x[i])-place[k])
+		}
+		return b.evaluate(e, places)
+	}
+	left, right := at(0), at(1)
+	lo, hi := slices.Min(left), slices.Max(left)
+	shares := []float64{0.3819660, 0.2361, 0.7071}
+	between := make([][]float64, len(shares))
+	for j, share := range shares {
+		between[j] = at(share)
+		lo, hi = min(lo, slices.Min(between[j])), max(hi, slices.Max(between[j]))
+	}
+	if !(hi-lo > 1e-3*max(math.Abs(lo), math.Abs(hi))) || math.IsInf(hi-lo, 0) {
+		return 0, false
+	}
+	for i := range left {
+		mean += left[i] / float64(len(left))
+	}
+	for j, share := range shares {
+		off := 0
+		for i, v := range between[j] {
+			if math.Abs(v-(1-share)*left[i]-share*right[i]) > (hi-lo)/4 {
+				off++
+			}
+		}
+		if 2*off > len(left) {
+			return mean, true
+		}
+	}
+	return mean, false
 }
 
 // mostVanished is what is little of an expression.
