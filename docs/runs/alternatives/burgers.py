@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A network for each initial condition beside an operator (docs/evidence/alternatives.md):
 
-    python3 docs/runs/alternatives/deepxde.py PIHC FOLDER [SAMPLES]
+    python3 docs/runs/alternatives/burgers.py PIHC FOLDER [SAMPLES]
 
 Trains PI-HC and PI-HC-MoE of examples/burgers on one core, one after the other, then DeepXDE's network (examples/python/deepxde_burgers.py) on each of the first
 samples of the same test set, on one core too. deepxde.csv beside this file has errors and seconds. What is in FOLDER already is not made again. Needs deepxde, flax, optax and jax."""
