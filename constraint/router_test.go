@@ -158,6 +158,7 @@ func TestRouterRefuses(t *testing.T) {
 		{Options{Experts: []int{9, 1}}, "expert 0 has no residual rows"}, // the row t = 0
 		{Options{Experts: []int{1, 4}, Points: 33}, "33 asked for, but the subdomain of expert 0 holds 32 residual rows"},
 		{Options{Router: "spiral"}, "router \"spiral\": there is no such router: want boxes"},
+		{Options{Weights: map[string]float64{"residual": 0, "initial": 0, "left": 0, "right": 0}}, "they are 0 for all rows"},
 		{Options{Weights: map[string]float64{"wall": 1}}, "no rows are called \"wall\"; there are residual, initial, left, right"},
 	} {
 		if _, err := New(sys, 4, test.o, nil, nil); err == nil || !strings.Contains(err.Error(), test.want) {

@@ -172,7 +172,7 @@ func newtonEngine(part part, spec *model.Spec, d *draft, g *grid.Grid) (engine.E
 	if err := engine.CheckNewton(part.spec, part.problem, part.grid); err != nil {
 		return nil, err
 	}
-	e, err := engine.New[float32](part.spec, part.problem, engine.Options{Grid: part.grid, Workers: d.workers, Blend: part.spec.Evaluation.Width()})
+	e, err := engine.New[float32](part.spec, part.problem, engine.Options{Grid: part.grid, Workers: d.workers, Blend: part.spec.Evaluation.BlendWidth()})
 	if err != nil {
 		return nil, err
 	}

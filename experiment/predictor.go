@@ -261,7 +261,7 @@ func partOf(spec *model.Spec, p *pde.Problem, g *grid.Grid) (x part, err error) 
 
 func newEngine[T compute.Float](x part, router constraint.Router, e *Evaluation) (engine.Engine[T], error) {
 	said := e.evaluation(x.spec)
-	return dist.NewEngine[T](x.spec, x.problem, e.engine(engine.Options{Grid: x.grid, Router: router, Blend: said.Width(), Workers: e.Workers, Samples: e.threads()}), e.Comm, e.Slabs)
+	return dist.NewEngine[T](x.spec, x.problem, e.engine(engine.Options{Grid: x.grid, Router: router, Blend: said.BlendWidth(), Workers: e.Workers, Samples: e.threads()}), e.Comm, e.Slabs)
 }
 
 // repeated is an engine that runs until the residual stops falling, beginning on coarser grids. It closes made if it fails.

@@ -133,8 +133,8 @@ func TestRefusedValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := again.Fit(p); err != nil || again.Evaluation.Width() != 0 || len(again.Network.Centers) != 0 {
-		t.Errorf("read again: blend %g, centers %v, %v", again.Evaluation.Width(), again.Network.Centers, err)
+	if err := again.Fit(p); err != nil || again.Evaluation.BlendWidth() != 0 || len(again.Network.Centers) != 0 {
+		t.Errorf("read again: blend %g, centers %v, %v", again.Evaluation.BlendWidth(), again.Network.Centers, err)
 	}
 	stages, err := again.Stages(p)
 	if err != nil || stages[0].Spec.Constraint.Points != 0 || stages[1].Spec.Constraint.Points != 20 {

@@ -179,8 +179,8 @@ type EvaluationSpec struct {
 	Blend *float64 `yaml:"blend,omitempty" want:"zero or a positive number"`
 }
 
-// Width is Blend, 0 where nothing goes over.
-func (e *EvaluationSpec) Width() float64 {
+// BlendWidth is Blend, 0 where nothing goes over.
+func (e *EvaluationSpec) BlendWidth() float64 {
 	if e.Blend == nil {
 		return 0
 	}
@@ -292,7 +292,7 @@ func (s *Spec) validate(d *config.Document) error {
 	if limit := s.Evaluation.Limit; limit > 0 && limit < 3 {
 		bad("evaluation.limit", "%d: want at least 3, or 0 for %d", limit, mostPasses)
 	}
-	if blend := s.Evaluation.Width(); blend > 0.5 {
+	if blend := s.Evaluation.BlendWidth(); blend > 0.5 {
 		bad("evaluation.blend", "%g: want at most 0.5, half of a subdomain", blend)
 	}
 	if r := s.Constraint.Router; !slices.Contains(constraint.Routers(), r) {

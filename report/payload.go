@@ -150,8 +150,7 @@ func (p *Page) mapCase(c Case, kept [][]int) mapCase {
 		lo, hi := scaleOf(in.Values)
 		out.Inputs = append(out.Inputs, mapInput{in.Name, lo, hi, encode(in.Values, func(int) float64 { return lo })})
 	}
-	lowest := func(int) float64 { return out.Lo }
-	above := lowest
+	above := func(int) float64 { return out.Lo }
 	add := func(label string, color int, borders [][]float64, u []float64) {
 		out.Fields = append(out.Fields, mapField{label, color, borders, encode(u, above)})
 	}

@@ -22,13 +22,15 @@ func TestUseless(t *testing.T) {
 		{"inputs without a scale", []string{"network.initial_scale=1e-300", "training.steps=5"}, "never finite"},
 		{"a weight that overflows", []string{soft, "loss.weights={residual: 1e300}", "training.steps=5"}, "none of its steps was finite"},
 		{"no loss", []string{soft, "loss.weights={residual: 0, initial: 0, left: 0, right: 0}"}, "there is nothing to train on"},
+		{"no residual to choose by", []string{"loss.weights={residual: 0, initial: 0, left: 0, right: 0}", "loss.border_jump=1"}, "there is no residual to choose the best parameters by"},
+		{"no tensor to train", []string{"training.frozen=[lift, layers, projection, output]"}, "it names all tensors of the network"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e := newExperiment(t, test.overrides...)
 			dir := filepath.Join(t.TempDir(), "run")
 			_, err := e.run(context.Background(), dir, Options{})
 			oneLine(t, test.name, err, test.want)
-			if test.name == "no loss" {
+			if strings.HasPrefix(test.name, "no ") {
 				if Folder(dir).IsRun() {
 					t.Error("a run folder is left")
 				}

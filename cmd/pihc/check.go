@@ -45,10 +45,10 @@ func newCheck(a *app) *cobra.Command {
   equation hold beside a condition's, terms that no row uses, constants and
   expressions that nothing uses, rows that are not finite further away, samples that
   are all alike, expressions narrower than the steps of the grid, which its points do
-  not see, several solutions of an equation without time, a residual that leaves out
-  the first time where it could hold, or holds there though the grid does not resolve
-  how solutions begin, and an ansatz that leaves initial conditions gradually where
-  walls may make the field jump;
+  not see, or that go up and down between them, several solutions of an equation
+  without time, a residual that leaves out the first time where it could hold, or holds
+  there though the grid does not resolve how solutions begin, and an ansatz that leaves
+  initial conditions gradually where walls may make the field jump;
 
   for solutions of a file (reference: {file: ...}), how far they are from those of the
   rows from the same start; what is far is a note, and what cannot be of this equation

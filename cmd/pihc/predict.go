@@ -67,7 +67,8 @@ contain the time have not been trained there.
 
 The rows each expert samples are drawn anew for every sample, by its position in
 the file, so that one initial condition at two positions gives two fields that
-differ a little; with --points 0 and constraint.overlap.end 0 every row counts and they are equal.`,
+differ a little; with --points 0 and constraint.overlap.end 0 every row counts and
+they are equal.`,
 		Example: `  python3 -c "import numpy; numpy.save('u0.npy', numpy.full((3, 128), 0.1))"
   pihc predict runs/moe --initial u0.npy --out u.npz
   python3 -c "import numpy; print(numpy.load('u.npz')['u'].shape)"`,

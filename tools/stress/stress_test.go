@@ -5,7 +5,7 @@
 // faults, so that it can end or fail at each operation on a file.
 //
 //	go test ./tools/stress                # a few cases of each kind
-//	make stress STRESS='[-only flips,ranks] [-commands train,eval] [-places 60] [-seed N]'
+//	make stress STRESS='[-only flips,ranks] [-commands train,eval] [-places 60] [-seed N] [-table FILE.csv]'
 //
 // Soak, 10,000 steps with flat memory, runs by its name alone.
 package stress
