@@ -9,25 +9,39 @@ func Resample(u []float64, from, to []Axis) []float64 {
 	inner := 1 // values of the axes done, in the order of the field
 	for i := len(from) - 1; i >= 0; i-- {
 		if from[i] != to[i] {
-			u = AlongAxis(u, from[i].Interpolation(to[i], 4), from[i].Points, inner)
+			u = from[i].Interpolation(to[i], 4).Along(u, inner)
 		}
 		inner *= to[i].Points
 	}
 	return u
 }
 
-// AlongAxis multiplies the middle axis of u (outer, n, inner) by a matrix (m, n).
-func AlongAxis(u, matrix []float64, n, inner int) []float64 {
-	m := len(matrix) / n
-	out := make([]float64, len(u)/n*m)
-	for o := range len(u) / (n * inner) {
-		for j := range m {
-			dst := out[(o*m+j)*inner:][:inner]
-			for k, w := range matrix[j*n : (j+1)*n] {
+// An Interpolation is a matrix from the points of an axis to those of another: row j has weights of the points from First[j] on.
+type Interpolation struct {
+	Points  int // of the axis that it is from
+	First   []int
+	Weights []float64 // (rows, weights of a row)
+}
+
+// Row is the first point that has a weight in a row, and the weights from there.
+func (m *Interpolation) Row(j int) (first int, weights []float64) {
+	width := len(m.Weights) / len(m.First)
+	return m.First[j], m.Weights[j*width : (j+1)*width]
+}
+
+// Along multiplies the middle axis of u (outer, m.Points, inner).
+func (m *Interpolation) Along(u []float64, inner int) []float64 {
+	rows, outer := len(m.First), len(u)/(m.Points*inner)
+	out := make([]float64, outer*rows*inner)
+	for o := range outer {
+		for j := range rows {
+			dst := out[(o*rows+j)*inner:][:inner]
+			first, weights := m.Row(j)
+			for k, w := range weights {
 				if w == 0 {
 					continue
 				}
-				for q, v := range u[(o*n+k)*inner:][:inner] {
+				for q, v := range u[(o*m.Points+first+k)*inner:][:inner] {
 					dst[q] += w * v
 				}
 			}
@@ -36,15 +50,16 @@ func AlongAxis(u, matrix []float64, n, inner int) []float64 {
 	return out
 }
 
-// Interpolation is the matrix (to.Points, a.Points) that interpolates along the axis: by the
-// trigonometric interpolant of a periodic one, along others by the polynomial through so many
-// nearest points, which is continued past the outermost of them.
-func (a Axis) Interpolation(to Axis, points int) []float64 {
+// Interpolation interpolates along the axis: by the trigonometric interpolant of a periodic one, whose rows have weights of all points,
+// along others by the polynomial through so many nearest points, which is continued past the outermost of them.
+func (a Axis) Interpolation(to Axis, points int) *Interpolation {
 	n := a.Points
-	points = min(points, n)
-	matrix := make([]float64, to.Points*n)
+	if points = min(points, n); a.Boundary == Periodic {
+		points = n
+	}
+	m := &Interpolation{Points: n, First: make([]int, to.Points), Weights: make([]float64, to.Points*points)}
 	for j := range to.Points {
-		row, x := matrix[j*n:(j+1)*n], (to.Coordinate(j)-a.Coordinate(0))/a.Step()
+		row, x := m.Weights[j*points:(j+1)*points], (to.Coordinate(j)-a.Coordinate(0))/a.Step()
 		if a.Boundary == Periodic {
 			for k := range row {
 				row[k] = periodicCardinal(x-float64(k), n)
@@ -52,17 +67,26 @@ func (a Axis) Interpolation(to Axis, points int) []float64 {
 			continue
 		}
 		first := min(max(int(math.Floor(x))-(points-1)/2, 0), n-points)
+		m.First[j] = first
 		for k := range points {
-			w := 1.0
+			row[k] = 1
 			for l := range points {
 				if l != k {
-					w *= (x - float64(first+l)) / float64(k-l)
+					row[k] *= (x - float64(first+l)) / float64(k-l)
 				}
 			}
-			row[first+k] = w
 		}
 	}
-	return matrix
+	return m
+}
+
+// NearestPoints takes the value of the nearest point.
+func (a Axis) NearestPoints(to Axis) *Interpolation {
+	m := &Interpolation{Points: a.Points, First: make([]int, to.Points), Weights: make([]float64, to.Points)}
+	for j := range to.Points {
+		m.First[j], m.Weights[j] = a.Nearest(to.Coordinate(j)), 1
+	}
+	return m
 }
 
 // periodicCardinal is the trigonometric polynomial of n points, one apart, that is 1 at 0

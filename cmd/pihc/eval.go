@@ -42,7 +42,11 @@ func (g *gridFlag) Set(text string) error {
 		if !ok || err != nil {
 			return fmt.Errorf("%q: want points by axis, as in t=101,x=256", part)
 		}
-		(*g)[strings.TrimSpace(axis)] = points
+		axis = strings.TrimSpace(axis)
+		if before, ok := (*g)[axis]; ok && before != points {
+			return fmt.Errorf("%s=%d and %s=%d: an axis has one number of points", axis, before, axis, points)
+		}
+		(*g)[axis] = points
 	}
 	return nil
 }

@@ -530,6 +530,47 @@ func TestInterpolation(t *testing.T) {
 	}
 }
 
+// What 12000 points take to be refined grows with them between walls, and is refused on a ring.
+func TestManyPoints(t *testing.T) {
+	for _, c := range []struct{ boundary, want string }{
+		{"nodes", ""},
+		{"periodic", "u0, from 12000 points of the periodic axis x to 24000"},
+	} {
+		p := loadFile(t, `
+unknown: u
+axes:
+  t: {range: [0, 1], points: 3, boundary: nodes}
+  x: {range: [0, 1], points: 12000, boundary: `+c.boundary+`}
+terms:
+  u_t: {axis: t, derivative: 1, order: 2}
+residual: {expression: u_t - u, rows: {t: [1, 0]}}
+conditions:
+  initial: {at: {t: low}, expression: u - u0}
+initial: {distribution: random-sines, low: -0.5, high: 0.5}
+`)
+		g, err := p.Grid(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := newSolver(p, g, []int{1, 1}, thorough); err != nil {
+			t.Error(err)
+		}
+		s, err := newSolver(p, g, []int{1, 2}, thorough)
+		if c.want != "" {
+			if !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v", c.boundary, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(s.inputs[0].weights[0].Weights); n != 6*23999 {
+			t.Errorf("%d weights", n)
+		}
+	}
+}
+
 func TestRefuses(t *testing.T) {
 	heat := strings.Replace(known[1].src, "  b: {at: {x: low}, rows: {t: [1, 0]}, expression: u}\n", "", 1)
 	for _, c := range []struct {

@@ -247,7 +247,7 @@ func (r *Refinement) search(ctx context.Context, inputs []float64, each func(Ref
 			sound.Short = fmt.Errorf("on %s: %w", words.Shape(refined(s.grid, s.refine(at)).Shape()), err)
 			return sound, nil
 		default:
-			return sound, err
+			return sound, cmp.Or(ctx.Err(), err) // a level may fail after ctx ended
 		}
 		before := best
 		best = s.refined(at)
@@ -260,7 +260,7 @@ func (r *Refinement) search(ctx context.Context, inputs []float64, each func(Ref
 		}
 		switch {
 		case err != nil:
-			return sound, err
+			return sound, cmp.Or(ctx.Err(), err)
 		case next == at && best.Short == nil:
 			return best, nil
 		case next == at:

@@ -86,6 +86,32 @@ conditions: {a: {at: {t: low}, expression: u - u0}}
 	}
 }
 
+// What is found is kept where the next grid fails only after the interrupt.
+func TestRefinementInterrupted(t *testing.T) {
+	p := load(t, `time: none
+axes: {x: {range: [0, 1], points: 9, boundary: nodes}, y: {range: [0, 1], points: 8, boundary: periodic}}
+terms: {u_xx: {axis: x, derivative: 2}, u_yy: {axis: y, derivative: 2}}
+residual: {expression: u_xx + u_yy - u^3 + exp(x), rows: {x: [1, 1]}}
+conditions: {a: {at: {x: low}, expression: u}, b: {at: {x: high}, expression: u}}
+`)
+	g, err := p.Grid(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	r := NewRefinement(p, g, 1e-6)
+	x, err := r.Solve(ctx, nil, func(x Refined) {
+		if !math.IsInf(x.Error(), 1) {
+			cancel()
+			r.effort.direct = 1
+		}
+	})
+	if !errors.Is(err, context.Canceled) || x.Field == nil || x.Grid.Axes[0].Points != 17 {
+		t.Errorf("%v, a solution on %v", err, x.Grid)
+	}
+}
+
 // Where rounding grows with every grid, the last solution before that is kept, also when interrupted, and no finer ones are tried.
 func TestRefinementRounding(t *testing.T) {
 	p := load(t, `axes: {t: {range: [0, 1], points: 9, boundary: nodes}, x: {range: [0, 20], points: 96, boundary: periodic}}

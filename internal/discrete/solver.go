@@ -32,8 +32,11 @@ type Solver struct {
 // input is one input on both grids.
 type input struct {
 	coarse, fine pde.PlacedInput
-	weights      [][]float64 // per axis: of the points of the coarser at those of the finer
+	weights      []*grid.Interpolation // per axis, from the coarser points to the finer; nil where they are the same
 }
+
+// mostWeights bounds an interpolation along a periodic axis: a gigabyte.
+const mostWeights = 1 << 27
 
 // New returns the solver of a problem for solutions on g, whose rows hold on a grid
 // with refine[i] times the points of axis i: of its intervals on an axis of nodes.
@@ -63,7 +66,11 @@ func newSolver(p *pde.Problem, g *grid.Grid, refine []int, e effort) (*Solver, e
 	for i, in := range p.PlaceInputs(g) {
 		x := input{coarse: in, fine: fine[i]}
 		for a, axis := range in.Space {
-			x.weights = append(x.weights, interpolation(axis, fine[i].Space[a], in.Nearest))
+			to := fine[i].Space[a]
+			if axis.Boundary == grid.Periodic && axis != to && !in.Nearest && axis.Points > mostWeights/to.Points {
+				return nil, fmt.Errorf("%w: %s, from %d points of the periodic axis %s to %d, takes each of the one for each of the other", ErrTooLarge, in.Name, axis.Points, axis.Name, to.Points)
+			}
+			x.weights = append(x.weights, interpolation(axis, to, in.Nearest))
 		}
 		s.inputs = append(s.inputs, x)
 	}
@@ -328,25 +335,24 @@ func (st *state) constants(u []float64) {
 	}
 }
 
-// interpolation returns the weights (fine, coarse) of the points of an axis at those
-// of a finer one: of the nearest point, or by grid.Interpolation with six.
-func interpolation(coarse, fine grid.Axis, nearest bool) []float64 {
-	if !nearest {
-		return coarse.Interpolation(fine, 6)
+// interpolation is that of the points of an axis to those of a finer one: of the nearest point, or by grid.Interpolation with six; nil where they are the same.
+func interpolation(coarse, fine grid.Axis, nearest bool) *grid.Interpolation {
+	switch {
+	case coarse == fine:
+		return nil
+	case nearest:
+		return coarse.NearestPoints(fine)
 	}
-	n := coarse.Points
-	w := make([]float64, fine.Points*n)
-	for i := range fine.Points {
-		w[i*n+coarse.Nearest(fine.Coordinate(i))] = 1
-	}
-	return w
+	return coarse.Interpolation(fine, 6)
 }
 
 // interpolate puts an input on the finer points, axis by axis.
 func (x *input) interpolate(u []float64) []float64 {
 	inner := 1
 	for a := len(x.weights) - 1; a >= 0; a-- {
-		u = grid.AlongAxis(u, x.weights[a], x.coarse.Space[a].Points, inner)
+		if w := x.weights[a]; w != nil {
+			u = w.Along(u, inner)
+		}
 		inner *= x.fine.Space[a].Points
 	}
 	return u

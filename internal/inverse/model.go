@@ -168,13 +168,13 @@ func (m *Model) solve(l level) (*solved, error) {
 // interpolate returns the weights of an axis's points in the value at x: the polynomial through six, or all of a periodic axis.
 func interpolate(axis grid.Axis, x float64) weight {
 	to := grid.Axis{Lo: x, Hi: x + 1, Points: 2, Boundary: grid.Nodes}
-	row := axis.Interpolation(to, 6)[:axis.Points]
-	first := slices.IndexFunc(row, func(w float64) bool { return w != 0 })
+	first, row := axis.Interpolation(to, 6).Row(0)
+	from := slices.IndexFunc(row, func(w float64) bool { return w != 0 })
 	end := len(row)
 	for row[end-1] == 0 {
 		end--
 	}
-	return weight{first, row[first:end]}
+	return weight{first + from, row[from:end]}
 }
 
 func (s *solved) input(name string) *pde.PlacedInput {
