@@ -220,12 +220,15 @@ func Register(name string, c Constructors) {
 	engines[name] = c
 }
 
+// Names are those of all engines, in order.
+func Names() []string { return slices.Sorted(maps.Keys(engines)) }
+
 // New makes an engine of a spec. The caller closes it.
 func New[T compute.Float](s *model.Spec, p *pde.Problem, o Options) (Engine[T], error) {
 	name := cmp.Or(o.Name, "cpu")
 	c, ok := engines[name]
 	if !ok {
-		return nil, fmt.Errorf("engine %q: there is no such engine: want %s", name, strings.Join(slices.Sorted(maps.Keys(engines)), ", "))
+		return nil, fmt.Errorf("engine %q: there is no such engine: want %s", name, strings.Join(Names(), ", "))
 	}
 	if name == "cpu" && o.Plugin != "" {
 		return nil, fmt.Errorf("engine cpu: it has no plugins: %s is for engine xla", o.Plugin)

@@ -2,10 +2,13 @@ package main
 
 import (
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"pihc/engine"
 	"pihc/experiment"
 	"pihc/internal/pjrt"
 )
@@ -27,8 +30,11 @@ func pluginFlag(c *cobra.Command, dst *string) {
 	c.Flags().StringVar(dst, "plugin", os.Getenv("PIHC_PJRT"), "PJRT plugin of engine xla, a shared library (default $PIHC_PJRT)")
 }
 
-// check reports flags that contradict each other.
+// check reports engines that are not there, and flags that contradict each other.
 func (f *engineFlags) check() error {
+	if names := engine.Names(); f.name != "" && !slices.Contains(names, f.name) {
+		return usagef("--engine %s: there is no such engine: want %s", f.name, strings.Join(names, ", "))
+	}
 	if f.flags != nil && f.flags.Changed("plugin") && f.name != "xla" {
 		return usagef("--plugin %s without --engine xla: no other engine has plugins", f.plugin)
 	}
