@@ -47,12 +47,16 @@ func expand(folder, text string) (string, error) {
 //	rms STUDY METHOD STEP                                                residual on validation samples
 //	overtime FILE METHOD T                                               error at a time, in percent, seed 0
 //	curve FILE METHOD STEP                                               error on validation samples, in percent, seed 0
-//	cell FILE COLUMN KEY=VALUE ...                                       mean of a column over the lines of a file that have these values; 100*COLUMN is in percent
+//	cell|lowest|highest FILE COLUMN WHERE ...                            of a column, over the lines of a CSV file where all conditions hold: the mean, least and largest
+//	quotient FILE COLUMN WHERE ... / WHERE ...                           of two such means
+//	difference FILE COLUMN WHERE ... / WHERE ...                         of two such means, over the seeds that both have, in points, with its 95 % interval
+//	count FILE WHERE ...                                                 how many lines there are
 //	log FILE REGEXP                                                      the first group of a log's first match
 //
-// POINTS is a number or "all"; DIGITS are decimals, and three figures where they are left out.
+// POINTS is a number or "all"; DIGITS are decimals, and three figures where they are left out. WHERE is KEY=VALUE, KEY<NUMBER or KEY>NUMBER, and
+// "KEY=VALUE" where there are spaces in it; COLUMN may be 100*COLUMN, in percent, and COLUMN:FIGURES, in so many figures for three.
 func figure(folder, text string) (string, error) {
-	f := strings.Fields(text)
+	f := words(text)
 	if len(f) < 3 {
 		return "", fmt.Errorf("%d words", len(f))
 	}
@@ -67,8 +71,12 @@ func figure(folder, text string) (string, error) {
 		return rmsFigure(folder, f)
 	case "overtime", "curve":
 		return csvFigure(folder, f)
-	case "cell":
-		return cellFigure(folder, f[1], f[2], f[3:])
+	case "cell", "lowest", "highest", "count":
+		return cellFigure(folder, f[0], f[1], f[2:])
+	case "difference":
+		return differenceFigure(folder, f[1], f[2], f[3:])
+	case "quotient":
+		return quotientFigure(folder, f[1], f[2], f[3:])
 	}
 	return runFigure(folder, f)
 }
@@ -245,49 +253,7 @@ func csvFigure(folder string, f []string) (string, error) {
 	return "", fmt.Errorf("no such line")
 }
 
-// cellFigure is the mean of a column over the lines of a CSV file that have the values in match, in three figures, of numbers of samples in all.
-func cellFigure(folder, name, of string, match []string) (string, error) {
-	lines, column, err := readLines(filepath.Join(folder, name))
-	if err != nil {
-		return "", err
-	}
-	factor := 1.0
-	if before, after, ok := strings.Cut(of, "*"); ok {
-		if factor, err = strconv.ParseFloat(before, 64); err != nil {
-			return "", err
-		}
-		of = after
-	}
-	at, ok := column[of]
-	if !ok {
-		return "", fmt.Errorf("%s has no column %q", name, of)
-	}
-	var values []float64
-	for _, line := range lines {
-		same := true
-		for _, m := range match {
-			key, want, _ := strings.Cut(m, "=")
-			k, ok := column[key]
-			same = same && ok && line[k] == want
-		}
-		if !same {
-			continue
-		}
-		x, err := strconv.ParseFloat(line[at], 64)
-		if err != nil {
-			return "", fmt.Errorf("%s: %w", name, err)
-		}
-		values = append(values, factor*x)
-	}
-	if len(values) == 0 {
-		return "", fmt.Errorf("%s has no line with %v", name, match)
-	}
-	if of == "samples" {
-		return strconv.FormatFloat(mean(values), 'f', -1, 64), nil
-	}
-	return strings.TrimSuffix(percent(mean(values)/100), " %"), nil
-}
-
+// logFigure is the first group of the first match of a regular expression in a file.
 func logFigure(folder, name, pattern string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(folder, name))
 	if err != nil {
