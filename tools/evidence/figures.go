@@ -51,7 +51,8 @@ func expand(folder, text string) (string, error) {
 //	quotient FILE COLUMN WHERE ... / WHERE ...                           of two such means
 //	difference FILE COLUMN WHERE ... / WHERE ...                         of two such means, over the seeds that both have, in points, with its 95 % interval
 //	count FILE WHERE ...                                                 how many lines there are
-//	log FILE REGEXP                                                      the first group of a log's first match
+//	log FILE REGEXP                                                      the first group of a log's first match, as it stands there
+//	number FILE FACTOR:FIGURES REGEXP                                    the same, a number, times a factor
 //
 // POINTS is a number or "all"; DIGITS are decimals, and three figures where they are left out. WHERE is KEY=VALUE, KEY<NUMBER or KEY>NUMBER, and
 // "KEY=VALUE" where there are spaces in it; COLUMN may be 100*COLUMN, in percent, and COLUMN:FIGURES, in so many figures for three.
@@ -63,6 +64,8 @@ func figure(folder, text string) (string, error) {
 	switch f[0] {
 	case "log":
 		return logFigure(folder, f[1], strings.Join(f[2:], " "))
+	case "number":
+		return numberFigure(folder, f[1], f[2], strings.Join(f[3:], " "))
 	case "ratio", "time", "spread", "iterations":
 		return scalingFigure(folder, f)
 	case "interpolation":
@@ -268,6 +271,24 @@ func logFigure(folder, name, pattern string) (string, error) {
 		return "", fmt.Errorf("%s has no such line", name)
 	}
 	return m[1], nil
+}
+
+// numberFigure is a number of a log times a factor, in so many figures.
+func numberFigure(folder, name, of, pattern string) (string, error) {
+	of, digits, err := figures(of)
+	if err != nil {
+		return "", err
+	}
+	factor, err := strconv.ParseFloat(of, 64)
+	if err != nil {
+		return "", err
+	}
+	text, err := logFigure(folder, name, pattern)
+	if err != nil {
+		return "", err
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	return significant(factor*x, digits), err
 }
 
 func readJSON(name string, to any) error {
