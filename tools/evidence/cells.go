@@ -114,7 +114,7 @@ func significant(x float64, digits int) string {
 	return strconv.FormatFloat(x, 'f', max(0, digits-1-int(math.Floor(math.Log10(math.Abs(rounded))))), 64)
 }
 
-// cellFigure is a figure of the lines of a CSV file, how: of count their number, of others the mean, least or largest of a column.
+// cellFigure is a figure of the lines of a CSV file, how: of count their number, of others the mean, least, median or largest of a column.
 // Numbers of samples have all their figures.
 func cellFigure(folder, how, name string, rest []string) (string, error) {
 	name = filepath.Join(folder, name)
@@ -134,6 +134,9 @@ func cellFigure(folder, how, name string, rest []string) (string, error) {
 	switch {
 	case how == "lowest":
 		value = slices.Min(values)
+	case how == "median-of":
+		slices.Sort(values)
+		value = (values[(len(values)-1)/2] + values[len(values)/2]) / 2
 	case how == "highest":
 		value = slices.Max(values)
 	case of == "samples":

@@ -47,7 +47,8 @@ func expand(folder, text string) (string, error) {
 //	rms STUDY METHOD STEP                                                residual on validation samples
 //	overtime FILE METHOD T                                               error at a time, in percent, seed 0
 //	curve FILE METHOD STEP                                               error on validation samples, in percent, seed 0
-//	cell|lowest|highest FILE COLUMN WHERE ...                            of a column, over the lines of a CSV file where all conditions hold: the mean, least and largest
+//	cell|lowest|median-of|highest FILE COLUMN WHERE ...                  of a column, over the lines of a CSV file where all conditions hold: the mean, least, median and largest
+//	json FILE FACTOR:FIGURES KEY ...                                     a number of a JSON file by its keys, and places in lists, times a factor
 //	quotient FILE COLUMN WHERE ... / WHERE ...                           of two such means
 //	difference FILE COLUMN WHERE ... / WHERE ...                         of two such means, over the seeds that both have, in points, with its 95 % interval
 //	count FILE WHERE ...                                                 how many lines there are
@@ -74,7 +75,9 @@ func figure(folder, text string) (string, error) {
 		return rmsFigure(folder, f)
 	case "overtime", "curve":
 		return csvFigure(folder, f)
-	case "cell", "lowest", "highest", "count":
+	case "json":
+		return jsonFigure(folder, f[1], f[2], f[3:])
+	case "cell", "lowest", "median-of", "highest", "count":
 		return cellFigure(folder, f[0], f[1], f[2:])
 	case "difference":
 		return differenceFigure(folder, f[1], f[2], f[3:])
@@ -271,6 +274,39 @@ func logFigure(folder, name, pattern string) (string, error) {
 		return "", fmt.Errorf("%s has no such line", name)
 	}
 	return m[1], nil
+}
+
+// jsonFigure is a number of a JSON file times a factor, in so many figures.
+func jsonFigure(folder, name, of string, keys []string) (string, error) {
+	of, digits, err := figures(of)
+	if err != nil {
+		return "", err
+	}
+	factor, err := strconv.ParseFloat(of, 64)
+	if err != nil {
+		return "", err
+	}
+	var at any
+	if err := readJSON(filepath.Join(folder, name), &at); err != nil {
+		return "", err
+	}
+	for _, key := range keys {
+		switch x := at.(type) {
+		case map[string]any:
+			at = x[key]
+		case []any:
+			i, err := strconv.Atoi(key)
+			if err != nil || i < 0 || i >= len(x) {
+				return "", fmt.Errorf("%s: %q is no place in a list of %d", name, key, len(x))
+			}
+			at = x[i]
+		}
+	}
+	x, ok := at.(float64)
+	if !ok {
+		return "", fmt.Errorf("%s has no number %v", name, keys)
+	}
+	return significant(factor*x, digits), nil
 }
 
 // numberFigure is a number of a log times a factor, in so many figures.

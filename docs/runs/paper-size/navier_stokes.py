@@ -3,6 +3,7 @@
 
     navier_stokes.py PIHC FOLDER one-pass [METHOD ...]             our rows and the small network, in one pass without features
     navier_stokes.py PIHC FOLDER published SECONDS [METHOD ...]    the published choices, for so many seconds of training in all
+    navier_stokes.py PIHC FOLDER finer [METHOD ...]                what one-pass made, on 256 x 256 points, 100 samples
     navier_stokes.py PIHC FOLDER collect COMMIT                    lines of runs.csv to standard output; FOLDER/errors-TABLE.csv
 
 One core a run. What is there already is not made again; trainings that were interrupted go on. No package is needed.
@@ -25,6 +26,22 @@ KEYS = {
 }
 
 
+SEEDS = [f"--set=data.{split}.seed={base + SEED}" for split, base in (("train", 1000), ("validation", 2000), ("test", 3000))]
+
+
+def finer(pihc, folder, method):
+    """Scores a run of one pass on 256 x 256 points, on the same test samples."""
+    run, data = folder / f"{PROBLEM['one-pass']}-{method}-{SEED}", folder / "data-256"
+    if not data.exists():
+        seeds.run(pihc, "-q", "generate", PROBLEM["one-pass"], "--out", data, *SEEDS, "--set=data.test.grids=[{x: 256, y: 256}]", "--set=data.train.count=1", "--set=data.validation.count=1")
+    scored = folder / f"{PROBLEM['one-pass']}-on-256-{method}-{SEED}"
+    if not (scored / "metrics.json").exists():
+        scored.mkdir(exist_ok=True)
+        seeds.run(pihc, "-q", "eval", run, "--data", data, "--grid", "x=256,y=256", "--workers", "1", "--out", scored / "metrics.json")
+        (scored / "spec.yaml").write_bytes((run / "spec.yaml").read_bytes())
+    print("256", method, json.loads((scored / "metrics.json").read_text())["relative_l2"]["mean"], flush=True)
+
+
 def seconds(run):
     """What a training has taken until its last line."""
     lines = (run / "log.jsonl").read_text().splitlines() if (run / "log.jsonl").exists() else []
@@ -33,7 +50,7 @@ def seconds(run):
 
 def train(pihc, folder, kind, method, limit):
     problem, run = PROBLEM[kind], folder / f"{PROBLEM[kind]}-{method}-{SEED}"
-    keys = [f"--set=data.{split}.seed={base + SEED}" for split, base in (("train", 1000), ("validation", 2000), ("test", 3000))] + KEYS[kind]
+    keys = SEEDS + KEYS[kind]
     data = folder / f"data-{problem}"
     if not data.exists():
         seeds.run(pihc, "-q", "generate", problem, "--out", data, *(k for k in keys if "=data." in k))
@@ -57,6 +74,11 @@ if __name__ == "__main__":
     if kind == "collect":
         for name, problem in PROBLEM.items():
             seeds.collect(folder, rest[0], TABLE[name], {problem: [SEED]}, {problem: seeds.METHODS})
+        seeds.collect(folder, rest[0], "one-pass", {f"{PROBLEM['one-pass']}-on-256": [SEED]}, {f"{PROBLEM['one-pass']}-on-256": seeds.METHODS})
+        sys.exit()
+    if kind == "finer":
+        for method in rest or seeds.METHODS:
+            finer(pihc, folder, method)
         sys.exit()
     limit = int(rest.pop(0)) if kind == "published" else None
     folder.mkdir(parents=True, exist_ok=True)
