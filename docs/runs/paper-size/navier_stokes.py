@@ -26,7 +26,7 @@ KEYS = {
 }
 
 
-POINTS = ["--points", "20000"]  # rows of a solve, as trained on 64 points per axis
+POINTS = {"soft": [], "hard": ["--points", "20000"], "moe": ["--points", "20000"]}  # rows of a solve, as trained on 64 points per axis
 SEEDS = [f"--set=data.{split}.seed={base + SEED}" for split, base in (("train", 1000), ("validation", 2000), ("test", 3000))]
 
 
@@ -38,7 +38,7 @@ def finer(pihc, folder, method):
     scored = folder / f"{PROBLEM['one-pass']}-on-256-{method}-{SEED}"
     if not (scored / "metrics.json").exists():
         scored.mkdir(exist_ok=True)
-        seeds.run(pihc, "-q", "eval", run, "--data", data, "--grid", "x=256,y=256", "--workers", "1", *POINTS, "--out", scored / "metrics.json")
+        seeds.run(pihc, "-q", "eval", run, "--data", data, "--grid", "x=256,y=256", "--workers", "1", *POINTS[method], "--out", scored / "metrics.json")
         (scored / "spec.yaml").write_bytes((run / "spec.yaml").read_bytes())
     print("256", method, json.loads((scored / "metrics.json").read_text())["relative_l2"]["mean"], flush=True)
 
@@ -65,7 +65,7 @@ def train(pihc, folder, kind, method, limit):
         training.send_signal(signal.SIGINT)
     if training.wait() not in (0, 130):
         sys.exit(f"{run}: status {training.returncode}")
-    seeds.run(pihc, "-q", "eval", run, "--workers", "1", *(["--last"] if limit else POINTS))
+    seeds.run(pihc, "-q", "eval", run, "--workers", "1", *(["--last"] if limit else POINTS[method]))
     print(problem, method, json.loads((run / "metrics.json").read_text())["relative_l2"]["mean"], flush=True)
 
 
