@@ -571,6 +571,23 @@ initial: {distribution: random-sines, low: -0.5, high: 0.5}
 	}
 }
 
+// Nor is a solution without time interpolated along a long ring, for a finer one to begin with.
+func TestManyPointsSteady(t *testing.T) {
+	p := load(t, `time: none
+axes: {y: {range: [0, 1], points: 5, boundary: nodes}, x: {range: [0, 1], points: 12000, boundary: periodic}}
+terms: {u_yy: {axis: y, derivative: 2}}
+residual: {expression: u_yy - u^3 + 1, rows: {y: [1, 1]}}
+conditions: {a: {at: {y: low}, expression: u}, b: {at: {y: high}, expression: u}}
+`)
+	g, err := p.Grid(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newSolver(p, g, []int{1, 2}, thorough); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "a solution, from 12000 points of the periodic axis x to 24000") {
+		t.Error(err)
+	}
+}
+
 func TestRefuses(t *testing.T) {
 	heat := strings.Replace(known[1].src, "  b: {at: {x: low}, rows: {t: [1, 0]}, expression: u}\n", "", 1)
 	for _, c := range []struct {

@@ -65,12 +65,11 @@ func newSolver(p *pde.Problem, g *grid.Grid, refine []int, e effort) (*Solver, e
 	fine := p.PlaceInputs(s.fine)
 	for i, in := range p.PlaceInputs(g) {
 		x := input{coarse: in, fine: fine[i]}
+		if err := checkRings(in.Name, in.Space, fine[i].Space); err != nil && !in.Nearest {
+			return nil, err
+		}
 		for a, axis := range in.Space {
-			to := fine[i].Space[a]
-			if axis.Boundary == grid.Periodic && axis != to && !in.Nearest && axis.Points > mostWeights/to.Points {
-				return nil, fmt.Errorf("%w: %s, from %d points of the periodic axis %s to %d, takes each of the one for each of the other", ErrTooLarge, in.Name, axis.Points, axis.Name, to.Points)
-			}
-			x.weights = append(x.weights, interpolation(axis, to, in.Nearest))
+			x.weights = append(x.weights, interpolation(axis, fine[i].Space[a], in.Nearest))
 		}
 		s.inputs = append(s.inputs, x)
 	}
@@ -81,6 +80,9 @@ func newSolver(p *pde.Problem, g *grid.Grid, refine []int, e effort) (*Solver, e
 	}
 	if s.march == nil {
 		sys, err := p.Discretize(s.fine)
+		if err == nil {
+			err = checkRings("a solution", g.Axes, s.fine.Axes) // which a finer one begins with
+		}
 		if err == nil {
 			s.whole, err = newSystem(sys, nil, e)
 		}
@@ -333,6 +335,16 @@ func (st *state) constants(u []float64) {
 			u[f*n+q] = v
 		}
 	}
+}
+
+// checkRings refuses interpolations along periodic axes that would take more than mostWeights.
+func checkRings(what string, coarse, fine []grid.Axis) error {
+	for a, axis := range coarse {
+		if to := fine[a]; axis.Boundary == grid.Periodic && axis != to && axis.Points > mostWeights/to.Points {
+			return fmt.Errorf("%w: %s, from %d points of the periodic axis %s to %d, takes each of the one for each of the other", ErrTooLarge, what, axis.Points, axis.Name, to.Points)
+		}
+	}
+	return nil
 }
 
 // interpolation is that of the points of an axis to those of a finer one: of the nearest point, or by grid.Interpolation with six; nil where they are the same.

@@ -276,13 +276,18 @@ func logFigure(folder, name, pattern string) (string, error) {
 	return m[1], nil
 }
 
+// factorOf takes FACTOR:FIGURES apart.
+func factorOf(of string) (factor float64, digits int, err error) {
+	of, digits, err = figures(of)
+	if err == nil {
+		factor, err = strconv.ParseFloat(of, 64)
+	}
+	return factor, digits, err
+}
+
 // jsonFigure is a number of a JSON file times a factor, in so many figures.
 func jsonFigure(folder, name, of string, keys []string) (string, error) {
-	of, digits, err := figures(of)
-	if err != nil {
-		return "", err
-	}
-	factor, err := strconv.ParseFloat(of, 64)
+	factor, digits, err := factorOf(of)
 	if err != nil {
 		return "", err
 	}
@@ -311,11 +316,7 @@ func jsonFigure(folder, name, of string, keys []string) (string, error) {
 
 // numberFigure is a number of a log times a factor, in so many figures.
 func numberFigure(folder, name, of, pattern string) (string, error) {
-	of, digits, err := figures(of)
-	if err != nil {
-		return "", err
-	}
-	factor, err := strconv.ParseFloat(of, 64)
+	factor, digits, err := factorOf(of)
 	if err != nil {
 		return "", err
 	}
