@@ -66,6 +66,7 @@ CASES = {
         "init": ("hard", [], [], []), "even": ("hard", [GROWTH], [], []),
         "experts along t": ("moe", [], ["constraint.experts={t: 2}"], []), "experts along x": ("moe", [], ["constraint.experts={x: 4}"], []),
     }),
+    "passes-darcy": ("darcy-smooth", range(100, 102), {"init": ("hard", [], [], []), "one pass": ("hard", [], ["network.passes=1", "network.features={}", "evaluation={}"], [])}),
     "units": (here / "heat.yaml", range(100, 103), {
         f"{method}, {size}{', ridge of 1e-4' if keys else ''}": (method, edits, ["training.steps=600", *keys], [])
         for method in ("hard", "moe") for size, edits in (("0.5", []), ("5e-10", [("low: -0.5, high: 0.5", "low: -5e-10, high: 5e-10")])) for keys in ([], ["constraint.ridge=1e-4"])
@@ -148,6 +149,7 @@ if __name__ == "__main__":
                 table = here / "choices.csv"
                 rows = list(csv.DictReader(table.open())) if table.exists() else []
                 row = {"case": case, "arm": arm, "seed": str(seed), "method": method, "steps": m["step"], "samples": m["samples"], **{k: f"{e[v]:.4g}" for k, v in (("mean", "mean"), ("median", "median"), ("worst", "max"))},
+                       "persistence": f"{m['persistence']['mean']:.4g}" if "persistence" in m else "",
                        "passes": f"{m['passes']['mean']:.3g}" if "passes" in m else "", "seconds": round(m["train_seconds"]), "commit": revision}
                 rows = [r for r in rows if (r["case"], r["arm"], r["seed"]) != (case, arm, str(seed))] + [row]
                 rows.sort(key=lambda r: (list(CASES).index(r["case"]), r["seed"], list(CASES[r["case"]][2]).index(r["arm"])))
