@@ -32,6 +32,17 @@ COMMANDS = {
     "error-of-grid": ["go test ./tools/verdict -run TestErrorOfGrid -v -args -full"],
     "refinement": ["go test ./internal/discrete -run Refinement -v"],
     "lm-gradient": ["go test ./lm -run Gradient -v"],
+    "robertson": ["$PIHC init docs/runs/sixth/robertson.yaml --out $TMP/robertson --minutes 0.5 2>&1 || true", "$PIHC -q solve docs/runs/sixth/robertson.yaml --out $TMP/robertson.npz"],
+    "bench-network": ["$PIHC bench network", "$PIHC bench network --problem navier-stokes"],
+    "cost-sorption": ["$PIHC -q reproduce examples/sorption/spec.yaml --methods moe --set training.steps=20 --json --out $TMP/sorption"],
+    "cost-uses": [
+        "$PIHC -q reproduce diffusion-sorption --scale demo --methods hard --set training.steps=300 --json --out $TMP/uses",
+        "$PIHC -q reproduce examples/fisher-kpp/spec.yaml --methods hard --set network.passes=1 --set network.features={} --set training.steps=200 --json --out $TMP/fisher",
+        "go run ./docs/runs/invert $TMP/uses/hard D 1",
+        "go run ./docs/runs/invert $TMP/uses/hard D,k 1",
+        "go run ./docs/runs/invert $TMP/fisher/hard r 1",
+        "go run ./docs/runs/invert $TMP/fisher/hard D,r 1",
+    ],
     "adjoint-modes": ["go test ./constraint -run AdjointModes -v"],
 }
 
@@ -47,22 +58,23 @@ def processor():
     return platform.processor()
 
 
-def run(command):
-    """What a command prints. Scripts run in a folder of their own, for what they leave behind."""
+def run(command, folder):
+    """What a command prints. $TMP is a folder of the file's commands; scripts run in one of their own, for what they leave behind."""
     python = command.startswith("python3 ")
-    script = command.replace("$PIHC", pihc)
+    script = command.replace("$PIHC", pihc).replace("$TMP", folder)
     if python:
         script = script.replace("python3", sys.executable, 1).replace("docs/runs/", f"{root}/docs/runs/")
-    with tempfile.TemporaryDirectory() as folder:
-        p = subprocess.run(script, shell=True, capture_output=True, text=True, cwd=folder if python else root)
+    with tempfile.TemporaryDirectory() as own:
+        p = subprocess.run(script, shell=True, capture_output=True, text=True, cwd=own if python else root)
     if p.returncode:
         sys.exit(f"{command}: status {p.returncode}\n{p.stderr}")
-    return p.stdout.replace(str(root), ".")
+    return p.stdout.replace(str(root), ".").replace(folder, "$TMP")
 
 
 commit = re.search(r"revision (\w+)", output(pihc, "version"))
 for name in names or COMMANDS:
     text = f"# commit {commit[1] if commit else 'not known'}, {processor()}, {os.cpu_count()} cores\n"
-    text += "".join(f"\n$ {command}\n{run(command)}" for command in COMMANDS[name])
+    with tempfile.TemporaryDirectory() as folder:
+        text += "".join(f"\n$ {command}\n{run(command, folder)}" for command in COMMANDS[name])
     (here / f"{name}.txt").write_text(text)
     print(name, flush=True)
