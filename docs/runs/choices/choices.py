@@ -67,10 +67,6 @@ CASES = {
         "experts along t": ("moe", [], ["constraint.experts={t: 2}"], []), "experts along x": ("moe", [], ["constraint.experts={x: 4}"], []),
     }),
     "passes-darcy": ("darcy-smooth", range(100, 102), {"init": ("hard", [], [], []), "one pass": ("hard", [], ["network.passes=1", "network.features={}", "evaluation={}"], [])}),
-    "units": (here / "heat.yaml", range(100, 103), {
-        f"{method}, {size}{', ridge of 1e-4' if keys else ''}": (method, edits, ["training.steps=600", *keys], [])
-        for method in ("hard", "moe") for size, edits in (("0.5", []), ("5e-10", [("low: -0.5, high: 0.5", "low: -5e-10, high: 5e-10")])) for keys in ([], ["constraint.ridge=1e-4"])
-    }),
     "features": (FLOW, range(100, 102), {
         "shipped": ("soft", [], ["data.test.count=16"], ["--passes", "6"]),
         "one pass": ("soft", [], ["data.test.count=16", "network.passes=1"], []),

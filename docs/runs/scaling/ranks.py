@@ -3,8 +3,8 @@
 
     ranks.py PIHC FOLDER [CASE ...]
 
-times.csv beside this file gets, for each turn of a case, the seconds of a step of soft, hard and moe (pihc bench step), of one process and of ranks with one thread
-each; memory.csv the largest resident memory of each process of a training of one step. Lines of other cases stay. FOLDER keeps a dataset. No package is needed."""
+times.csv beside this file gets, for each turn of a case, the seconds of a step of soft, hard and moe, and of moe less soft (pihc bench step), of one process
+and of ranks with one thread each; memory.csv the largest resident memory of each process of a training of one step. Lines of other cases stay. FOLDER keeps a dataset. No package is needed."""
 import csv
 import json
 import pathlib
@@ -22,10 +22,8 @@ CASES = {  # arguments of bench step, threads of the one process, ranks, argumen
     "slabs of diffusion-sorption": (SORPTION, 2, 2, ["--slabs", "2"]),
     "slabs of Navier-Stokes": (["navier-stokes-demo", "--set=training.batch=4"], 2, 2, ["--slabs", "2"]),
     "experts": (["diffusion-sorption-demo", *EXPERTS], 1, 2, []),
-    "paper's sizes, diffusion-sorption": (["diffusion-sorption-paper", "--set=training.batch=1"], 2, 0, []),
-    "paper's sizes, Navier-Stokes": (["navier-stokes-paper", "--set=training.batch=1"], 2, 0, []),
 }
-TURNS = 5
+TURNS = 3
 MEMORY = ["navier-stokes-small", "--set=grid={t: 128, x: 128, y: 128}"] + [f"--set={key}" for key in (
     "training.batch=1", "training.micro_batch=1", "network.passes=2", "data.train.count=1", "data.validation.count=1", "data.test.count=1", "data.test.grids=[]", "training.validate_count=1")]
 
@@ -43,23 +41,18 @@ def keep(table, case, new):
 
 def bench(command):
     out = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    return {method: out[f"{method}_s"] for method in ("soft", "hard", "moe")}
+    return {method: out[f"{method}_s"] for method in ("soft", "hard", "moe")} | {"constraint": out["moe_s"] - out["soft_s"]}
 
 
 def times(pihc, case):
     spec, threads, ranks, more = CASES[case]
     step = ["bench", "step", *spec, "--repeat", "2", "--json"]
     rows = []
-    for turn in range(TURNS if ranks else 1):
-        one = bench([pihc, "-q", "--mpi", "off", *step, "--workers", str(threads)])
-        several = bench([*LAUNCH, str(ranks), pihc, "-q", *more, *step, "--workers", "1"]) if ranks else {}
-        for method, seconds in one.items():
-            row = {"case": case, "turn": turn, "method": method, "one": f"{seconds:.4g}", "ranks": f"{several[method]:.4g}" if ranks else "", "ratio": f"{several[method] / seconds:.4g}" if ranks else ""}
-            rows.append(row)
-            print(row, flush=True)
-        for key, table in (("constraint", lambda x: x["moe"] - x["soft"]),) if case == "experts" else ():
-            a, b = table(one), table(several)
-            rows.append({"case": case, "turn": turn, "method": key, "one": f"{a:.4g}", "ranks": f"{b:.4g}", "ratio": f"{b / a:.4g}"})
+    for turn in range(TURNS):
+        one, several = bench([pihc, "-q", "--mpi", "off", *step, "--workers", str(threads)]), bench([*LAUNCH, str(ranks), pihc, "-q", *more, *step, "--workers", "1"])
+        for method in one:
+            rows.append({"case": case, "turn": turn, "method": method, "one": f"{one[method]:.4g}", "ranks": f"{several[method]:.4g}", "ratio": f"{several[method] / one[method]:.4g}"})
+            print(rows[-1], flush=True)
     keep("times.csv", case, rows)
 
 
