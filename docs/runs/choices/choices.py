@@ -137,7 +137,7 @@ if __name__ == "__main__":
                     shutil.rmtree(part, ignore_errors=True)
                     run(pihc, "-q", "train", of, *problem, "--method", method, "--seed", seed, "--data", data, "--out", part, "--workers", "1", *sets)
                     part.rename(out)
-                metrics = out / ("-".join(["metrics", *(re.sub(r"[^a-z0-9]+", "-", a) for a in arguments)]) + ".json")
+                metrics = folder / ("-".join([out.name, *(re.sub(r"[^a-z0-9]+", "-", a) for a in arguments)]) + ".json") if arguments else out / "metrics.json"
                 if not metrics.exists():
                     run(pihc, "-q", "eval", out, "--workers", "1", "--out", metrics, *arguments)
                 m = json.loads(metrics.read_text())
