@@ -144,7 +144,7 @@ if __name__ == "__main__":
                 e = m["relative_l2"]
                 table = here / "choices.csv"
                 rows = list(csv.DictReader(table.open())) if table.exists() else []
-                row = {"case": case, "arm": arm, "seed": str(seed), "method": method, "steps": m["step"], "samples": m["samples"], **{k: f"{e[v]:.4g}" for k, v in (("mean", "mean"), ("median", "median"), ("worst", "max"))},
+                row = {"case": case, "arm": arm, "seed": str(seed), "method": method, "step": m["step"], "samples": m["samples"], **{k: f"{e[v]:.4g}" for k, v in (("mean", "mean"), ("median", "median"), ("worst", "max"))},
                        "persistence": f"{m['persistence']['mean']:.4g}" if "persistence" in m else "",
                        "passes": f"{m['passes']['mean']:.3g}" if "passes" in m else "", "seconds": round(m["train_seconds"]), "commit": revision}
                 rows = [r for r in rows if (r["case"], r["arm"], r["seed"]) != (case, arm, str(seed))] + [row]
