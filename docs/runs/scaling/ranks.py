@@ -23,7 +23,7 @@ CASES = {  # arguments of bench step, threads of the one process, ranks, argumen
     "slabs of Navier-Stokes": (["navier-stokes-demo", "--set=training.batch=4"], 2, 2, ["--slabs", "2"]),
     "experts": (["diffusion-sorption-demo", *EXPERTS], 1, 2, []),
 }
-TURNS = 3
+TURNS = 5
 MEMORY = ["navier-stokes-small", "--set=grid={t: 128, x: 128, y: 128}"] + [f"--set={key}" for key in (
     "training.batch=1", "training.micro_batch=1", "network.passes=2", "data.train.count=1", "data.validation.count=1", "data.test.count=1", "data.test.grids=[]", "training.validate_count=1")]
 
@@ -46,7 +46,7 @@ def bench(command):
 
 def times(pihc, case):
     spec, threads, ranks, more = CASES[case]
-    step = ["bench", "step", *spec, "--repeat", "2", "--json"]
+    step = ["bench", "step", *spec, "--repeat", "8", "--json"]
     rows = []
     for turn in range(TURNS):
         one, several = bench([pihc, "-q", "--mpi", "off", *step, "--workers", str(threads)]), bench([*LAUNCH, str(ranks), pihc, "-q", *more, *step, "--workers", "1"])
