@@ -62,15 +62,14 @@ everything will take. The time of an equation whose network runs several times i
 into segments (rollout): four, or 5, 3 or 2 where those fit the grid, and more where
 samples do not converge by Newton's method, which predictions use where a step is
 little work (evaluation: {newton: true}), and the ansatz is not the solution itself by
-modes. Second order in time wants a basis that is integrated along it (ansatz: smooth), and semilinear waves,
-on periodic axes or between walls where a value or a derivative is zero, fields that
-are solutions of their linear part (ansatz: duhamel), which init writes where the
-file has no ansatz. In time between walls, for several unknowns on periodic axes whose
-linear part does not grow tenfold, for linear rows of second order
+modes. Second order in time wants a basis that is integrated along it (ansatz: smooth),
+and semilinear waves, on periodic axes or between walls where a value or a derivative
+is zero, fields that are solutions of their linear part (ansatz: duhamel), which init
+writes where the file has no ansatz. In time between walls, for several unknowns on
+periodic axes whose linear part does not grow tenfold, for linear rows of second order
 that have no such modes, and without time where an ansatz leaves conditions to rows,
-these are solutions of the linear part of the rows (duhamel: rows).
-In time their experts divide it, not space. All else has defaults that follow from the
-problem.`,
+these are solutions of the linear part of the rows (duhamel: rows). In time their
+experts divide it, not space. All else has defaults that follow from the problem.`,
 		Example: `  pihc init burgers --out burgers
   pihc init my-equation.yaml --out mine --minutes 10
   pihc reproduce mine/spec.yaml --out runs/mine`,

@@ -4,11 +4,14 @@
     ranks.py PIHC FOLDER [CASE ...]
 
 times.csv beside this file gets, for each turn of a case, the seconds of a step of soft, hard and moe, and of moe less soft (pihc bench step), of one process
-and of ranks with one thread each; memory.csv the largest resident memory of each process of a training of one step. Lines of other cases stay. FOLDER keeps a dataset. No package is needed."""
+and of ranks with one thread each; memory.csv the least and the most that a process of a training of one step needs, as largest resident memory in MiB. Lines of
+other cases stay. FOLDER keeps the dataset. No package is needed."""
 import csv
 import json
 import pathlib
+import re
 import resource
+import shutil
 import subprocess
 import sys
 
@@ -24,13 +27,17 @@ CASES = {  # arguments of bench step, threads of the one process, ranks, argumen
     "experts": (["diffusion-sorption-demo", *EXPERTS], 1, 2, []),
 }
 TURNS = 5
-MEMORY = ["navier-stokes-small", "--set=grid={t: 128, x: 128, y: 128}"] + [f"--set={key}" for key in (
-    "training.batch=1", "training.micro_batch=1", "network.passes=2", "data.train.count=1", "data.validation.count=1", "data.test.count=1", "data.test.grids=[]", "training.validate_count=1")]
+DATA = ["navier-stokes-small"] + [f"--set={key}" for key in ("grid={t: 128, x: 128, y: 128}", "data.train.count=1", "data.validation.count=1", "data.test.count=1", "data.test.grids=[]")]
+MEMORY = [*DATA, *(f"--set={key}" for key in ("training.batch=1", "training.micro_batch=1", "network.passes=2", "training.validate_count=1", "training.steps=1"))]
 
 
-def keep(table, case, new):
-    """Puts lines of a case in the place of those that a table has."""
+def keep(pihc, table, case, new):
+    """Puts lines of a case, with the program's commit and the processor, in the place of those that a table has."""
     path = here / table
+    version = subprocess.run([pihc, "version"], check=True, capture_output=True, text=True).stdout
+    processor = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
+    about = {"commit": re.search(r"revision (\w{8})", version)[1], "processor": processor[1] if processor else ""}
+    new = [row | about for row in new]
     rows = [r for r in csv.DictReader(path.open()) if r["case"] != case] if path.exists() else []
     rows += new
     with path.open("w", newline="") as f:
@@ -53,23 +60,23 @@ def times(pihc, case):
         for method in one:
             rows.append({"case": case, "turn": turn, "method": method, "one": f"{one[method]:.4g}", "ranks": f"{several[method]:.4g}", "ratio": f"{several[method] / one[method]:.4g}"})
             print(rows[-1], flush=True)
-    keep("times.csv", case, rows)
+    keep(pihc, "times.csv", case, rows)
 
 
 def memory(pihc, folder):
-    rows = []
+    rows, data = [], folder / "data"
+    if not data.exists():
+        subprocess.run([pihc, "-q", "generate", *DATA, "--out", data], check=True, stdout=subprocess.DEVNULL)
     for modes, keys in (("2", ["--set=network.modes={t: 2, x: 2, y: 2}"]), ("8", [])):
-        data = folder / f"data-{modes}"
-        if not data.exists():
-            subprocess.run([pihc, "-q", "generate", *MEMORY, *keys, "--out", data], check=True, stdout=subprocess.DEVNULL)
         for ranks in (1, 4):
             out = folder / f"run-{modes}-{ranks}"
-            train = [sys.executable, __file__, "used", pihc, "-q", "--slabs", str(ranks), "train", *MEMORY, *keys, "--set=training.steps=1", "--workers", "1", "--method", "moe", "--data", data, "--out", out]
+            shutil.rmtree(out, ignore_errors=True)
+            train = [sys.executable, __file__, "used", pihc, "-q", "--slabs", str(ranks), "train", *MEMORY, *keys, "--workers", "1", "--method", "moe", "--data", data, "--out", out]
             text = subprocess.run([*(LAUNCH + [str(ranks)] if ranks > 1 else []), *train], check=True, capture_output=True, text=True).stdout
             used = sorted(int(line.split()[1]) for line in text.splitlines() if line.startswith("MiB "))
             rows.append({"case": "memory", "modes": modes, "ranks": ranks, "least": used[0], "most": used[-1]})
             print(rows[-1], flush=True)
-    keep("memory.csv", "memory", rows)
+    keep(pihc, "memory.csv", "memory", rows)
 
 
 if __name__ == "__main__":
