@@ -4,7 +4,7 @@
     python3 docs/runs/logs/make.py PIHC [NAME ...]
 
 runs the commands below, or those named, in the repository's root, and writes NAME.txt beside this file: command, commit and processor, then the output. Some need
-NumPy and SciPy. All of them take about half an hour of one idle core."""
+NumPy and SciPy. All of them take about half an hour of two idle cores."""
 import os
 import pathlib
 import platform
