@@ -6,7 +6,7 @@
     navier_stokes.py PIHC FOLDER finer [METHOD ...]                what one-pass made, on 256 x 256 points, 100 samples
     navier_stokes.py PIHC FOLDER collect COMMIT                    lines of runs.csv to standard output; FOLDER/errors-TABLE.csv
 
-One core a run. What is there already is not made again; trainings that were interrupted go on. No package is needed.
+One core a run, two with the published choices. What is there already is not made again; trainings that were interrupted go on. No package is needed.
 """
 import json
 import pathlib
@@ -26,6 +26,7 @@ KEYS = {
 }
 
 
+WORKERS = {"one-pass": "1", "published": "2"}
 POINTS = {"soft": [], "hard": ["--points", "20000"], "moe": ["--points", "20000"]}  # rows of a solve, as trained on 64 points per axis
 SEEDS = [f"--set=data.{split}.seed={base + SEED}" for split, base in (("train", 1000), ("validation", 2000), ("test", 3000))]
 
@@ -58,14 +59,14 @@ def train(pihc, folder, kind, method, limit):
     if (run / "metrics.json").exists():
         return
     begin = ["--resume", run] if run.exists() else [problem, "--method", method, "--seed", str(SEED), "--data", data, "--out", run, *keys]
-    training = subprocess.Popen([pihc, "-q", "train", *map(str, begin), "--workers", "1"])
+    training = subprocess.Popen([pihc, "-q", "train", *map(str, begin), "--workers", WORKERS[kind]])
     try:
         training.wait(None if limit is None else max(1, limit - seconds(run)))
     except subprocess.TimeoutExpired:
         training.send_signal(signal.SIGINT)
     if training.wait() not in (0, 130):
         sys.exit(f"{run}: status {training.returncode}")
-    seeds.run(pihc, "-q", "eval", run, "--workers", "1", *(["--last"] if limit else POINTS[method]))
+    seeds.run(pihc, "-q", "eval", run, "--workers", WORKERS[kind], *(["--last"] if limit else POINTS[method]))
     print(problem, method, json.loads((run / "metrics.json").read_text())["relative_l2"]["mean"], flush=True)
 
 
