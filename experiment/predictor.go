@@ -47,6 +47,8 @@ type Evaluation struct {
 	Last       bool           // the newest checkpoint instead of the best
 	TrustEdits bool           // a run folder that was edited
 	AsTrained  bool           // whatever evaluation says
+	// NoEstimates leaves out the estimates of errors, which solve the problem's rows for every sample.
+	NoEstimates bool
 }
 
 // evaluation is what the spec of a run says, nothing for AsTrained.

@@ -107,7 +107,7 @@ func (r *Run) score(ctx context.Context, set *data.Dataset, e Predictor, o *Scor
 	}
 	bar := o.Stage(fmt.Sprintf("evaluate %s on %s", model.MethodLabel(spec.Method), words.Shape(g.Shape())), len(samples.Inputs))
 	defer bar.End()
-	samples.ReferenceError, samples.Workers = referenceError(set, o.Split, g), o.Workers
+	samples.ReferenceError, samples.Workers, samples.NoEstimates = referenceError(set, o.Split, g), o.Workers, o.NoEstimates
 	result, err := e.Evaluate(samples, bar.While(ctx, nil))
 	if err != nil {
 		return nil, err

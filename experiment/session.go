@@ -25,8 +25,8 @@ type Session struct {
 	grid      *grid.Grid
 	predictor Predictor
 	system    *pde.System
-	like      *dataset.Range // what training draws; nil: not known
-	estimator *dataset.Estimator
+	like      *dataset.Range     // what training draws; nil: not known
+	estimator *dataset.Estimator // nil: none
 	closed    bool
 }
 
@@ -53,7 +53,9 @@ func (r *Run) Session(o PredictOptions) (*Session, error) {
 		s.Close()
 		return nil, err
 	}
-	s.estimator = dataset.NewEstimator(r.Problem, g)
+	if !o.NoEstimates {
+		s.estimator = dataset.NewEstimator(r.Problem, g)
+	}
 	return s, nil
 }
 

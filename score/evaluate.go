@@ -30,7 +30,8 @@ type Samples struct {
 	// ReferenceError is the relative L2 distance of the solutions from solutions of another
 	// refinement, 0 where that was not measured.
 	ReferenceError float64
-	Workers        int // that estimate errors, 0: one on each core
+	Workers        int  // that estimate errors, 0: one on each core
+	NoEstimates    bool // of errors
 }
 
 // initialMean is the mean of the first input of a sample.
@@ -142,10 +143,14 @@ func newScorer(info engine.Info, sys *pde.System, s Samples) (*scorer, error) {
 	if err != nil {
 		return nil, err
 	}
+	var estimator *dataset.Estimator
+	if !s.NoEstimates {
+		estimator = dataset.NewEstimator(info.Problem, info.Grid)
+	}
 	sc := &scorer{
 		samples: s, info: info, plain: plain, loss: loss,
 		spectra: NewSpectrum(info.Problem, info.Grid), errors: newOverTime(info.Problem, info.Grid), watch: newWatch(sys, s.Truth != nil),
-		estimates:  dataset.NewEstimator(info.Problem, info.Grid).Begin(s.Workers),
+		estimates:  estimator.Begin(s.Workers),
 		persistent: make([]float64, sys.FieldSize()), squares: make([]float64, len(sys.Sets)),
 		seen: info.Spec.WindowEnd(info.Grid) * info.SliceSize(),
 		out: &Evaluation{

@@ -17,16 +17,17 @@ import (
 // gridFlags are the flags with which a trained run is used on another grid or
 // with other solves.
 type gridFlags struct {
-	set       []string
-	grid      map[string]int
-	points    int
-	tolerance float64
-	passes    string
-	residual  float64
-	last      bool
-	trust     bool
-	workers   int
-	engine    engineFlags
+	set         []string
+	grid        map[string]int
+	points      int
+	tolerance   float64
+	passes      string
+	residual    float64
+	last        bool
+	noEstimates bool
+	trust       bool
+	workers     int
+	engine      engineFlags
 }
 
 // gridFlag is a flag of points by axis; given again, it adds to them.
@@ -64,6 +65,7 @@ func (f *gridFlags) add(c *cobra.Command) {
 	flags.Float64Var(&f.residual, "residual", 0, "with --passes auto, end a sample whose relative_loss (root of the loss over that of its initial condition at all times) is this small")
 	flags.BoolVar(&f.last, "last", false, "use the newest checkpoint instead of the best")
 	flags.StringArrayVar(&f.set, "set", nil, "override one value of the run's spec (repeatable)")
+	flags.BoolVar(&f.noEstimates, "no-estimates", false, "leave out estimates of errors, which solve the problem for every sample and may take longer than predictions")
 	trustFlag(c, &f.trust)
 	workersFlag(c, &f.workers)
 	f.engine.add(c)
@@ -76,7 +78,7 @@ func trustFlag(c *cobra.Command, dst *bool) {
 
 // evaluation is what the flags say.
 func (f *gridFlags) evaluation(a *app, c *cobra.Command) (experiment.Evaluation, error) {
-	e := experiment.Evaluation{Grid: f.grid, Tolerance: f.tolerance, Residual: f.residual, Last: f.last, TrustEdits: f.trust}
+	e := experiment.Evaluation{Grid: f.grid, Tolerance: f.tolerance, Residual: f.residual, Last: f.last, NoEstimates: f.noEstimates, TrustEdits: f.trust}
 	if err := f.engine.check(); err != nil {
 		return e, err
 	}
@@ -130,7 +132,7 @@ mean, std (over samples), median and max:
   grid_error      the same of the solution of the rows on this grid: the part of the
                   grid, which training does not lower
   rows_error      the distance of the prediction from that solution; neither is there
-                  where the rows cannot be solved
+                  where the rows cannot be solved, and none of the three with --no-estimates
   unseen_l2       relative_l2 over the times after training.window
   nrmse           rms error over the range of the truth
   residual_rms    of the PDE residual over the whole grid, of several all their rows

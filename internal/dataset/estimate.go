@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"errors"
 	"math"
 	"runtime"
 	"slices"
@@ -181,9 +182,12 @@ func (e *Estimator) solve(l *level, field, inputs []float64) ([]float64, error) 
 	return own, err
 }
 
+// errLeftOut is why a nil Estimator estimates nothing.
+var errLeftOut = errors.New("it was left out, as asked")
+
 // Estimates are those of several samples, which some goroutines compute while others are predicted.
 type Estimates struct {
-	estimator *Estimator
+	estimator *Estimator // nil: none
 	slots     chan struct{}
 	group     sync.WaitGroup
 	results   []*estimated
@@ -195,7 +199,7 @@ type estimated struct {
 	done chan struct{}
 }
 
-// Begin begins estimates by so many goroutines, 0 for one on each core.
+// Begin begins estimates by so many goroutines, 0 for one on each core. Those of a nil Estimator are all not known.
 func (e *Estimator) Begin(workers int) *Estimates {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -208,6 +212,10 @@ func (e *Estimator) Begin(workers int) *Estimates {
 func (s *Estimates) Add(field, inputs []float64) {
 	out := &estimated{done: make(chan struct{})}
 	s.results = append(s.results, out)
+	if s.estimator == nil {
+		out.Estimated, out.err = Estimated{math.NaN(), math.NaN(), math.NaN()}, errLeftOut
+		return
+	}
 	first := s.results[0]
 	field = slices.Clone(field)
 	s.slots <- struct{}{}

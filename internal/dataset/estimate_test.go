@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -117,6 +118,24 @@ func TestEstimate(t *testing.T) {
 }
 
 // Estimates do not depend on the number of goroutines, and rows that determine no solution say so.
+// A nil Estimator knows nothing of as many samples as it is given.
+func TestNoEstimates(t *testing.T) {
+	var none *Estimator
+	s := none.Begin(1)
+	for range 3 {
+		s.Add([]float64{1}, nil)
+	}
+	got, why := s.Wait()
+	if len(got) != 3 || !errors.Is(why, errLeftOut) {
+		t.Fatalf("%v, %v", got, why)
+	}
+	for _, v := range got {
+		if !math.IsNaN(v.Error) || !math.IsNaN(v.Grid) || !math.IsNaN(v.Rows) {
+			t.Error(v)
+		}
+	}
+}
+
 func TestEstimates(t *testing.T) {
 	c := estimated3["heat"]
 	for text, want := range map[string]string{c.text: "", strings.Replace(strings.Replace(c.text, "rows: {t: [1, 0]}", "rows: {t: [1, 0], x: [1, 1]}", 1), "boundary: periodic", "boundary: nodes", 1): "rows for the 31 values of an instant"} {
