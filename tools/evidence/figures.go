@@ -40,6 +40,7 @@ func expand(folder, text string) (string, error) {
 //	least|most WHAT TABLE METHOD [DIGITS]                                over the seeds
 //	less TABLE A B                                                       difference of two methods, with its interval
 //	ratio STUDY training|inference POINTS                                PI-HC over PI-HC-MoE, with as many points
+//	deviation STUDY training|inference POINTS                            standard deviation of that quotient of one step of each, from theirs
 //	time STUDY METHOD training|inference POINTS                          median, in ms
 //	spread STUDY METHOD training|inference POINTS                        standard deviation over the mean, in percent
 //	iterations STUDY METHOD POINTS                                       of a solve
@@ -54,6 +55,7 @@ func expand(folder, text string) (string, error) {
 //	count FILE WHERE ...                                                 how many lines there are
 //	log FILE REGEXP                                                      the first group of a log's first match, as it stands there
 //	number FILE FACTOR:FIGURES REGEXP                                    the same, a number, times a factor
+//	per FACTOR:FIGURES FILE REGEXP / FILE REGEXP                         quotient of two such numbers
 //
 // POINTS is a number or "all"; DIGITS are decimals, and three figures where they are left out. WHERE is KEY=VALUE, KEY<NUMBER or KEY>NUMBER, and
 // "KEY=VALUE" where there are spaces in it; COLUMN may be 100*COLUMN, in percent, and COLUMN:FIGURES, in so many figures for three.
@@ -67,7 +69,9 @@ func figure(folder, text string) (string, error) {
 		return logFigure(folder, f[1], strings.Join(f[2:], " "))
 	case "number":
 		return numberFigure(folder, f[1], f[2], strings.Join(f[3:], " "))
-	case "ratio", "time", "spread", "iterations":
+	case "per":
+		return perFigure(folder, f[1], strings.Join(f[2:], " "))
+	case "ratio", "deviation", "time", "spread", "iterations":
 		return scalingFigure(folder, f)
 	case "interpolation":
 		return interpolationFigure(folder, f)
@@ -179,6 +183,12 @@ func scalingFigure(folder string, f []string) (string, error) {
 		switch f[0] {
 		case "ratio":
 			return strconv.FormatFloat(ratio, 'f', 2, 64), nil
+		case "deviation":
+			own, other := row.MoE.Training, row.Hard.Training
+			if f[len(f)-2] == "inference" {
+				own, other = row.MoE.Inference, row.Hard.Inference
+			}
+			return strconv.FormatFloat(ratio*math.Hypot(own.Std/own.Mean, other.Std/other.Mean), 'f', 2, 64), nil
 		case "time":
 			return strconv.FormatFloat(1000*kind.Median, 'f', 0, 64), nil
 		case "spread":
@@ -315,6 +325,32 @@ func jsonFigure(folder, name, of string, keys []string) (string, error) {
 }
 
 // numberFigure is a number of a log times a factor, in so many figures.
+func perFigure(folder, of, text string) (string, error) {
+	factor, digits, err := factorOf(of)
+	if err != nil {
+		return "", err
+	}
+	quotient := factor
+	over, under, _ := strings.Cut(text, " / ")
+	for i, side := range []string{over, under} {
+		name, pattern, _ := strings.Cut(side, " ")
+		text, err := logFigure(folder, name, pattern)
+		if err != nil {
+			return "", err
+		}
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return "", err
+		}
+		if i == 0 {
+			quotient *= x
+		} else {
+			quotient /= x
+		}
+	}
+	return significant(quotient, digits), nil
+}
+
 func numberFigure(folder, name, of, pattern string) (string, error) {
 	factor, digits, err := factorOf(of)
 	if err != nil {
