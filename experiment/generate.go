@@ -48,6 +48,11 @@ func (x *Experiment) Generate(ctx context.Context, dir string, o Options) (*Gene
 	if err != nil {
 		return nil, err
 	}
+	if o.writes() { // before comparisons, which take long where the problem is ill-posed
+		if err := x.examine(g, out, o); err != nil {
+			return nil, err
+		}
+	}
 	compared, err := compareGiven(ctx, given, o)
 	if err != nil {
 		return nil, err
@@ -71,9 +76,6 @@ func (x *Experiment) Generate(ctx context.Context, dir string, o Options) (*Gene
 	}
 	if compared.Summary != "" {
 		o.say("solutions of the file: %s", compared.Summary)
-	}
-	if err := x.examine(g, out, o); err != nil {
-		return nil, err
 	}
 	if _, err := os.Stat(dir); err != nil {
 		if err := checkDisk(dir, plan); err != nil {

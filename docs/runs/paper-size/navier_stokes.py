@@ -66,7 +66,7 @@ def train(pihc, folder, kind, method, limit):
         training.send_signal(signal.SIGINT)
     if training.wait() not in (0, 130):
         sys.exit(f"{run}: status {training.returncode}")
-    seeds.run(pihc, "-q", "eval", run, "--workers", WORKERS[kind], *(["--last"] if limit else POINTS[method]))
+    seeds.run(pihc, "-q", "eval", run, "--workers", WORKERS[kind], *(["--last", "--no-estimates"] if limit else POINTS[method]))
     print(problem, method, json.loads((run / "metrics.json").read_text())["relative_l2"]["mean"], flush=True)
 
 
