@@ -111,7 +111,7 @@ func Evaluate[T compute.Float](e engine.Engine[T], params []T, s Samples, each f
 	out := sc.evaluation()
 	out.compare(sc.losses, trivial)
 	sc.watch.judge(out, why)
-	out.Seconds = time.Since(begin).Seconds()
+	out.Seconds, out.EstimateSeconds = time.Since(begin).Seconds(), sc.estimates.Waited().Seconds()
 	return out, nil
 }
 

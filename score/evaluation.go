@@ -79,10 +79,12 @@ type Evaluation struct {
 	PerSample     []Sample       `json:"per_sample,omitempty"`
 	// Grids are the evaluations of the same samples on other grids, which have
 	// none themselves.
-	Grids        []Evaluation `json:"grids,omitempty"`
-	Seconds      float64      `json:"evaluation_seconds"`
-	TrainSeconds float64      `json:"train_seconds,omitempty"` // of the training before it
-	Parameters   int          `json:"parameters,omitempty"`    // of the network
+	Grids   []Evaluation `json:"grids,omitempty"`
+	Seconds float64      `json:"evaluation_seconds"`
+	// EstimateSeconds is the part of Seconds in which predictions waited for estimates of errors.
+	EstimateSeconds float64 `json:"-"`
+	TrainSeconds    float64 `json:"train_seconds,omitempty"` // of the training before it
+	Parameters      int     `json:"parameters,omitempty"`    // of the network
 }
 
 // An Expert is what the solver reports about one subdomain.

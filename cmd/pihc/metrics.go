@@ -120,11 +120,16 @@ func printMetrics(w io.Writer, m *experiment.Metrics) error {
 		row(fmt.Sprintf("expert %d constraint_rms", k), &x.ConstraintRMS, words.Number)
 	}
 	t.Notes = metricsNotes(m)
-	seconds := m.Seconds
+	seconds, estimates := m.Seconds, m.EstimateSeconds
 	for _, g := range m.Grids {
 		seconds += g.Seconds
+		estimates += g.EstimateSeconds
 	}
-	t.Notes = append(t.Notes, "evaluated in "+words.Duration(seconds))
+	last := "evaluated in " + words.Duration(seconds)
+	if estimates > max(10, seconds/2) {
+		last += ", of which " + words.Duration(estimates) + " waiting for estimates of errors: --no-estimates leaves them out"
+	}
+	t.Notes = append(t.Notes, last)
 	_, err := t.WriteTo(w)
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"pihc/grid"
 	"pihc/internal/discrete"
@@ -191,6 +192,7 @@ type Estimates struct {
 	slots     chan struct{}
 	group     sync.WaitGroup
 	results   []*estimated
+	waited    time.Duration
 }
 
 type estimated struct {
@@ -218,7 +220,9 @@ func (s *Estimates) Add(field, inputs []float64) {
 	}
 	first := s.results[0]
 	field = slices.Clone(field)
+	begun := time.Now()
 	s.slots <- struct{}{}
+	s.waited += time.Since(begun)
 	s.group.Go(func() {
 		parts := first == out
 		if !parts {
@@ -233,7 +237,9 @@ func (s *Estimates) Add(field, inputs []float64) {
 
 // Wait returns the estimate for each sample, and why there is none of the first that has none.
 func (s *Estimates) Wait() (all []Estimated, why error) {
+	begun := time.Now()
 	s.group.Wait()
+	s.waited += time.Since(begun)
 	for _, r := range s.results {
 		all = append(all, r.Estimated)
 		if why == nil {
@@ -242,3 +248,6 @@ func (s *Estimates) Wait() (all []Estimated, why error) {
 	}
 	return all, why
 }
+
+// Waited is for how long Add and Wait have waited for estimates.
+func (s *Estimates) Waited() time.Duration { return s.waited }
