@@ -82,12 +82,12 @@ def write(folder, problem, grid, data):
     (folder / "spec.yaml").write_text(yaml.safe_dump({"defaults": "fitted", "problem": "problem.yaml", "grid": grid, "data": data}, sort_keys=False))
 
 
-def run(pihc, folder):
+def run(pihc, folder, limit=None):
     command = [pihc, "generate", "spec.yaml", "--out", "data", "--workers", "1"]
     try:
-        return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=LIMIT)
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=limit)
     except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess(command, 1, "", f"not within {LIMIT} s")
+        return subprocess.CompletedProcess(command, 1, "", f"not within {limit} s")
 
 
 def judge(pihc, folder, problem, grid, arrays):
@@ -98,14 +98,14 @@ def judge(pihc, folder, problem, grid, arrays):
     problem = copy.deepcopy(problem)
     problem["reference"] = {"file": "solutions.npz"}
     write(folder, problem, grid, {"test": {"count": COUNT - 2}, "validation": {"count": 1}, "train": {"count": 1}})
-    say = run(pihc, folder)
+    say = run(pihc, folder, LIMIT)
     text = say.stderr
     found = re.search(r"off by ([0-9.e+]+) % of its size, ([0-9.e+]+) times", text)
     numbers = found.groups() if found else ("", "")
     if say.returncode:
         judged = "solution" in text.splitlines()[0] and ("is none of" in text or "begin" in text)
         return ("refused" if judged else "error", *numbers, text)
-    return ("warned" if "far from" in text else "silent", *numbers, text)
+    return ("warned" if "warning: " in text else "silent", *numbers, text)
 
 
 def scaled(x, factor):
