@@ -34,7 +34,7 @@ def equations():
 
 
 def unknowns(problem):
-    return problem["unknowns"] if "unknowns" in problem else [problem["unknown"]]
+    return re.split(r"[\s,]+", problem["unknown"]) if isinstance(problem["unknown"], str) else problem["unknown"]
 
 
 def begins(problem):
@@ -61,7 +61,7 @@ def solve(pihc, folder, problem, grid):
         arrays = {k: stored[k] for k in stored.files}
 
     def thin(name, a, keep=()):
-        axes = list(grid) if a.ndim == 1 + len(grid) else list(grid)[1:]
+        axes = list(grid)[1 + len(grid) - a.ndim :] if a.ndim > 1 else []  # numbers have none, fields of space lack the first
         at = [slice(None)]
         for axis in axes:
             at.append(slice(None) if axis in keep else slice(1 if factor[axis] == 3 else 0, None, factor[axis]))

@@ -43,6 +43,8 @@ COMMANDS = {
         "go run ./docs/runs/invert $TMP/fisher/hard r 1",
         "go run ./docs/runs/invert $TMP/fisher/hard D,r 1",
     ],
+    "guide-equation": ["python3 docs/runs/logs/guide.py equation $PIHC"],
+    "guide-python": ["python3 docs/runs/logs/guide.py python $PIHC", "PYTHONPATH=python PIHC_BINARY=$PIHC $PYTHON python/tests/latency.py 200"],
     "adjoint-modes": ["go test ./constraint -run AdjointModes -v"],
 }
 
@@ -61,7 +63,7 @@ def processor():
 def run(command, folder):
     """What a command prints. $TMP is a folder of the file's commands; scripts run in one of their own, for what they leave behind."""
     python = command.startswith("python3 ")
-    script = command.replace("$PIHC", pihc).replace("$TMP", folder)
+    script = command.replace("$PIHC", pihc).replace("$TMP", folder).replace("$PYTHON", sys.executable)
     if python:
         script = script.replace("python3", sys.executable, 1).replace("docs/runs/", f"{root}/docs/runs/")
     with tempfile.TemporaryDirectory() as own:
