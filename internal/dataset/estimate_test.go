@@ -117,7 +117,6 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// Estimates do not depend on the number of goroutines, and rows that determine no solution say so.
 // A nil Estimator knows nothing of as many samples as it is given.
 func TestNoEstimates(t *testing.T) {
 	var none *Estimator
@@ -136,6 +135,7 @@ func TestNoEstimates(t *testing.T) {
 	}
 }
 
+// Estimates do not depend on the number of goroutines, and rows that determine no solution say so.
 func TestEstimates(t *testing.T) {
 	c := estimated3["heat"]
 	for text, want := range map[string]string{c.text: "", strings.Replace(strings.Replace(c.text, "rows: {t: [1, 0]}", "rows: {t: [1, 0], x: [1, 1]}", 1), "boundary: periodic", "boundary: nodes", 1): "rows for the 31 values of an instant"} {

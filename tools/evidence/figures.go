@@ -324,44 +324,40 @@ func jsonFigure(folder, name, of string, keys []string) (string, error) {
 	return significant(factor*x, digits), nil
 }
 
-// numberFigure is a number of a log times a factor, in so many figures.
-func perFigure(folder, of, text string) (string, error) {
-	factor, digits, err := factorOf(of)
+// numberOf is a number of a log.
+func numberOf(folder, name, pattern string) (float64, error) {
+	text, err := logFigure(folder, name, pattern)
 	if err != nil {
-		return "", err
+		return 0, err
 	}
-	quotient := factor
-	over, under, _ := strings.Cut(text, " / ")
-	for i, side := range []string{over, under} {
-		name, pattern, _ := strings.Cut(side, " ")
-		text, err := logFigure(folder, name, pattern)
-		if err != nil {
-			return "", err
-		}
-		x, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return "", err
-		}
-		if i == 0 {
-			quotient *= x
-		} else {
-			quotient /= x
-		}
-	}
-	return significant(quotient, digits), nil
+	return strconv.ParseFloat(text, 64)
 }
 
+// numberFigure is a number of a log times a factor, in so many figures.
 func numberFigure(folder, name, of, pattern string) (string, error) {
 	factor, digits, err := factorOf(of)
 	if err != nil {
 		return "", err
 	}
-	text, err := logFigure(folder, name, pattern)
+	x, err := numberOf(folder, name, pattern)
+	return significant(factor*x, digits), err
+}
+
+// perFigure is the quotient of two numbers of logs times a factor, in so many figures.
+func perFigure(folder, of, text string) (string, error) {
+	factor, digits, err := factorOf(of)
 	if err != nil {
 		return "", err
 	}
-	x, err := strconv.ParseFloat(text, 64)
-	return significant(factor*x, digits), err
+	over, under, _ := strings.Cut(text, " / ")
+	name, pattern, _ := strings.Cut(over, " ")
+	a, err := numberOf(folder, name, pattern)
+	if err != nil {
+		return "", err
+	}
+	name, pattern, _ = strings.Cut(under, " ")
+	b, err := numberOf(folder, name, pattern)
+	return significant(factor*a/b, digits), err
 }
 
 func readJSON(name string, to any) error {

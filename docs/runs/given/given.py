@@ -60,7 +60,7 @@ def solve(pihc, folder, problem, grid):
     with numpy.load(folder / "data" / "test-00000.npz") as stored:
         arrays = {k: stored[k] for k in stored.files}
 
-    def thin(name, a, keep=()):
+    def thin(a, keep=()):
         axes = list(grid)[1 + len(grid) - a.ndim :] if a.ndim > 1 else []  # numbers have none, fields of space lack the first
         at = [slice(None)]
         for axis in axes:
@@ -70,7 +70,7 @@ def solve(pihc, folder, problem, grid):
     names = solutions(problem)
     keep = {k: v for k, v in arrays.items() if k in names or k in begins(problem) or k in problem.get("inputs", {})}
     first = next(iter(grid))
-    return {k: thin(k, v) for k, v in keep.items()}, {k: thin(k, v, (first,)) for k, v in keep.items() if k in names}
+    return {k: thin(v) for k, v in keep.items()}, {k: thin(v, (first,)) for k, v in keep.items() if k in names}
 
 
 def solutions(problem):
