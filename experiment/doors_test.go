@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -254,5 +255,31 @@ func TestGenerateComparesAgain(t *testing.T) {
 	}
 	if _, err := data.Open(dir); err != nil {
 		t.Error(err)
+	}
+}
+
+// That a problem is ill-posed is said before solutions of a file are compared with it, which may take long then.
+func TestGenerateExaminesFirst(t *testing.T) {
+	spec, dataDir, _ := heatRun(t)
+	file := filepath.Join(filepath.Dir(spec), "heat.yaml")
+	text := strings.Replace(heatFile, "nu: 0.02", "nu: -0.02", 1)
+	text = strings.Replace(text, "reference: {solver: discrete}", "reference: {file: data/test-00000.npz}", 1)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x, err := Open(spec, "data.train.count=1", "data.validation.count=1", "data.test.count=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	said := false
+	_, err = x.Generate(ctx, dataDir+"-again", Options{Progress: func(p Progress) {
+		said = said || strings.Contains(p.Warning, "ill-posed everywhere")
+		if p.Stage == "compare" {
+			cancel()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) || !said {
+		t.Errorf("warned of an ill-posed problem before comparisons: %v; %v", said, err)
 	}
 }
