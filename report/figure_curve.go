@@ -170,8 +170,8 @@ func evenly[T any](all []T, limit int) []T {
 	return out
 }
 
-// meansDiffer reports whether the means of initial conditions differ beyond rounding: those
-// of vorticities do not, nor those of series, which have none but their offset.
+// meansDiffer reports whether the means of initial conditions differ beyond rounding, whatever
+// their unit: those of vorticities do not, nor those of series, which have none but their offset.
 func (p *Page) meansDiffer() bool {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, m := range p.Methods {
@@ -181,7 +181,7 @@ func (p *Page) meansDiffer() bool {
 			}
 		}
 	}
-	return hi-lo > 1e-6*max(math.Abs(lo), math.Abs(hi)) && hi-lo > 1e-9
+	return hi-lo > 1e-6*max(math.Abs(lo), math.Abs(hi))
 }
 
 // initialFigure draws relative_l2 of every sample against the mean of its

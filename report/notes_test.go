@@ -39,6 +39,10 @@ func TestMeansDiffer(t *testing.T) {
 	if !p.meansDiffer() {
 		t.Error("means of 0.2 and 0.21 do not differ")
 	}
+	e.PerSample[0].InitialMean, e.PerSample[1].InitialMean = 0.2e-12, 0.21e-12
+	if !p.meansDiffer() {
+		t.Error("means of 0.2e-12 and 0.21e-12 do not differ")
+	}
 }
 
 func TestEvaluationJSON(t *testing.T) {

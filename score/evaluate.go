@@ -34,12 +34,21 @@ type Samples struct {
 	NoEstimates    bool // of errors
 }
 
-// initialMean is the mean of the first input of a sample.
+// initialMean is the mean of the first input of a sample, zero where it is what rounding to
+// float32 leaves of that.
 func (s *Samples) initialMean(i int) float64 {
+	first := s.Inputs[i]
 	if s.First > 0 {
-		return mean(s.Inputs[i][:s.First])
+		first = first[:s.First]
 	}
-	return mean(s.Inputs[i])
+	m, squares := mean(first), 0.0
+	for _, x := range first {
+		squares += x * x
+	}
+	if math.Abs(m) < 1e-7*math.Sqrt(squares/float64(len(first))) {
+		return 0
+	}
+	return m
 }
 
 // relativeL2 returns the root mean square, over unknowns, of their relative L2 errors, and with

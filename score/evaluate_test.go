@@ -309,3 +309,19 @@ func TestInitialMean(t *testing.T) {
 		t.Errorf("mean %g, want 2", got)
 	}
 }
+
+// The mean of an initial condition is zero where rounding is all there is of it, in any unit.
+func TestInitialMean(t *testing.T) {
+	for _, unit := range []float64{1, 1e-12, 1e9} {
+		s := Samples{First: 3}
+		for _, last := range []float64{-2, 1} {
+			s.Inputs = append(s.Inputs, []float64{unit, unit * (1 + 1e-8), last * unit, 7 * unit})
+		}
+		if got := s.initialMean(0); got != 0 {
+			t.Errorf("unit %g: mean %g of rounding", unit, got)
+		}
+		if got := s.initialMean(1); math.Abs(got-unit) > 1e-7*unit {
+			t.Errorf("unit %g: mean %g", unit, got)
+		}
+	}
+}

@@ -38,6 +38,8 @@ func readSentences(name string) (out []sentence, err error) {
 var (
 	// notProse is what has no figures of its own: computed tables, code, comments and the targets of links.
 	notProse = regexp.MustCompile("(?s)<!-- table: .*?<!-- end -->|```.*?```|<!--.*?-->|`[^`\n]*`|\\]\\([^)\n]*\\)")
+	// notTyped is what of a cell of a stored table is computed, code or the target of a link.
+	notTyped = regexp.MustCompile("\\{[^}]*\\}|`[^`]*`|\\]\\([^)]*\\)")
 	// measured is a number that somebody measured or chose: with a unit, or with decimals.
 	measured = regexp.MustCompile(`\d[\d.,]*(?:×10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)? ?(?:%|[µmn]?s\b|h\b|seconds?\b|minutes?\b|hours?\b|times\b|[KkMG]i?B\b|bytes\b|points of\b)|\d+\.\d+`)
 )

@@ -16,9 +16,11 @@ import (
 var storedKeys = []string{"origin", "command", "commit", "processor", "cores"}
 
 // stored is a table that no program of this repository computes from runs: cells as a document
-// prints them. A cell may have figures of other evidence in braces (figure).
+// prints them. A cell may have figures of other evidence in braces (figure). Figures that
+// somebody typed have a source, a line "# typed: TEXT <- SOURCE" with the text of the cell.
 type stored struct {
 	about map[string]string
+	typed map[string]string // source by text
 	cells [][]string
 }
 
@@ -28,14 +30,23 @@ func readStored(name string) (stored, error) {
 	if err != nil {
 		return stored{}, err
 	}
-	s := stored{about: map[string]string{}}
+	s := stored{about: map[string]string{}, typed: map[string]string{}}
 	for number := 1; bytes.HasPrefix(text, []byte("#")); number++ {
 		line, rest, _ := bytes.Cut(text, []byte("\n"))
 		key, value, ok := strings.Cut(strings.TrimPrefix(string(line), "# "), ": ")
 		if !ok {
 			return stored{}, fmt.Errorf("%s:%d: %q is not # KEY: VALUE", name, number, line)
 		}
-		s.about[key], text = strings.TrimSpace(value), rest
+		text = rest
+		if key != "typed" {
+			s.about[key] = strings.TrimSpace(value)
+			continue
+		}
+		typed, source, _ := strings.Cut(value, " <- ")
+		if strings.TrimSpace(source) == "" {
+			return stored{}, fmt.Errorf("%s:%d: %q is not # typed: TEXT <- SOURCE", name, number, line)
+		}
+		s.typed[typed] = source
 	}
 	for _, key := range storedKeys {
 		if s.about[key] == "" {
@@ -48,7 +59,37 @@ func readStored(name string) (stored, error) {
 	if len(s.cells) < 2 {
 		return stored{}, fmt.Errorf("%s has no row", name)
 	}
+	if err := s.sourced(); err != nil {
+		return stored{}, fmt.Errorf("%s: %w", name, err)
+	}
 	return s, nil
+}
+
+// sourced fails where a figure of a cell was typed without a source. The first column says what
+// a row is of, and columns of the paper's figures and of aims have those.
+func (s stored) sourced() error {
+	used := map[string]bool{}
+	for i, row := range s.cells[1:] {
+		for k, cell := range row {
+			for text := range s.typed {
+				if strings.Contains(cell, text) {
+					cell, used[text] = strings.ReplaceAll(cell, text, ""), true
+				}
+			}
+			if title := s.cells[0][k]; k == 0 || title == "the paper" || strings.HasPrefix(title, "aim") {
+				continue
+			}
+			if found := measured.FindString(notTyped.ReplaceAllString(cell, " ")); found != "" {
+				return fmt.Errorf("row %d: %q was typed: want {FIGURE}, or a line # typed: TEXT <- SOURCE", i+2, found)
+			}
+		}
+	}
+	for text := range s.typed {
+		if !used[text] {
+			return fmt.Errorf("no cell has %q, which # typed is of", text)
+		}
+	}
+	return nil
 }
 
 // storedTable is a stored table in Markdown, with a line below that says where its figures are from.

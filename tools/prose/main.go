@@ -6,8 +6,8 @@
 //	go run ./tools/prose -v     # a line for each file, with its longest sentence
 //
 // Prose is paragraphs and items of lists, without code blocks, tables and headings. The
-// guide is all of docs outside docs/evidence, and README.md; notes (docs/evidence/notes) are
-// laboratory notebooks, whose links are checked and whose words are not counted.
+// guide is all of docs outside docs/evidence and docs/runs, and README.md. Of docs/runs (stored
+// evidence, and the laboratory notes it came with) links are checked and words not counted.
 package main
 
 import (
@@ -36,7 +36,7 @@ var groups = []group{
 		return name == "README.md" || strings.HasPrefix(name, "docs/") && !strings.HasPrefix(name, "docs/evidence/") && !strings.HasPrefix(name, "docs/runs/")
 	}},
 	{"evidence", 15000, 0, 0, func(name string) bool {
-		return strings.HasPrefix(name, "docs/evidence/") && !strings.HasPrefix(name, "docs/evidence/notes/")
+		return strings.HasPrefix(name, "docs/evidence/")
 	}},
 }
 

@@ -54,7 +54,7 @@ func TestRun(t *testing.T) {
 	}
 	write("README.md", strings.Repeat("Word. ", 900)+"\n\n[a](docs/a.md) [b](docs/b.md) [c](docs/a.md#here) [d](docs/a.md#gone) [e](https://example.org)\n")
 	write("docs/a.md", "# Here\n\nShort.\n")
-	write("docs/evidence/notes/n.md", strings.Repeat("word ", 20000)+"\n")
+	write("docs/runs/notes/n.md", strings.Repeat("word ", 20000)+"\n")
 	write("pkg/x.go", "// docs/a.md, docs/c.md\n")
 	write("pkg/testdata/y.go", "// docs/old.md\n")
 	faults, err := run(root, false)
