@@ -311,7 +311,7 @@ func TestInitialMean(t *testing.T) {
 }
 
 // The mean of an initial condition is zero where rounding is all there is of it, in any unit.
-func TestInitialMean(t *testing.T) {
+func TestInitialMeanOfRounding(t *testing.T) {
 	for _, unit := range []float64{1, 1e-12, 1e9} {
 		s := Samples{First: 3}
 		for _, last := range []float64{-2, 1} {

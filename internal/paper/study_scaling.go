@@ -13,6 +13,7 @@ import (
 	"pihc/constraint"
 	"pihc/engine"
 	"pihc/experiment"
+	"pihc/internal/kernel"
 	"pihc/internal/machine"
 	"pihc/internal/words"
 	"pihc/model"
@@ -206,7 +207,7 @@ func scalingPage(r *scalingStudy, of, published string) *report.Study {
 		point(order[3], row.Points, row.MoE.Inference)
 	}
 	t.Notes = []string{
-		fmt.Sprintf("%d steps each of %d samples with trained parameters, in %d rounds of all arms, each after a step that is not counted; %d experts. %s. Other work on the machine disturbs times.", scalingRounds*cyclesOf(max(1, r.Passes))*max(1, r.Passes), r.Batch, scalingRounds, r.Experts, r.Machine),
+		fmt.Sprintf("%d steps each of %d samples with trained parameters, in %d rounds of all arms, each after a step that is not counted; %d experts. %s. Other work on the machine disturbs times.", scalingRounds*cyclesOf(max(1, r.Passes))*max(1, r.Passes), r.Batch, scalingRounds, r.Experts, kernel.Machine()),
 		"Ratios are means over the rounds of the ratio of a round's medians, with their standard errors.",
 		"constraint: the share of the median time that is more than that of the same step of PI-SC, which has the network and the loss alone.",
 		"Counts are capped by the grid.",

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"pihc/internal/kernel"
 )
 
 // TestScalingVerdict: a page says that experts are faster where the ratio is above one by
@@ -35,6 +37,9 @@ func TestScalingVerdict(t *testing.T) {
 		page := scalingPage(r, "demo scale", "")
 		if !strings.Contains(page.Summary[0], x.want) || strings.Contains(page.Summary[0], "passes") {
 			t.Errorf("%g ± %g: %s", x.factor, x.noise, page.Summary[0])
+		}
+		if note := page.Tables[0].Notes[0]; !strings.Contains(note, ". "+kernel.Machine()+". ") {
+			t.Error(note)
 		}
 		r.Passes = 6
 		if page := scalingPage(r, "demo scale", ""); !strings.Contains(page.Summary[0], "Of the 6 passes only the last has experts") {
