@@ -4,7 +4,7 @@
     python3 docs/runs/gallery/untrained.py PIHC FOLDER [NAME ...]
 
 For each example, or those named: its PDE file without what init had added, `pihc init --minutes 3`, `pihc generate`, `pihc train --method moe` for one step, and its
-score, one core each. What is in FOLDER already is not made again. untrained.csv beside this file has the errors; lines of other examples stay. No package is needed."""
+score, with the spec's steps of Newton's method and without, one core each. What is in FOLDER already is not made again. untrained.csv beside this file has the errors; lines of other examples stay. No package is needed."""
 import csv
 import json
 import pathlib
@@ -42,8 +42,14 @@ for name in names:
         run("eval", trained, "--last", "--no-estimates", "--workers", 1)
     m = json.loads((trained / "metrics.json").read_text())
     e = m["relative_l2"]
-    rows[name] = {"file": name, "newton": "newton: true" in (spec / "spec.yaml").read_text(), "mean": f"{e['mean']:.4g}", "median": f"{e['median']:.4g}",
-                  "worst": f"{e['max']:.4g}", "passes": f"{m['passes']['mean']:.3g}" if "passes" in m else ""}
+    newton, without = "newton: true" in (spec / "spec.yaml").read_text(), folder / f"{name}-without.json"
+    rows[name] = {"file": name, "newton": newton, "mean": f"{e['mean']:.4g}", "median": f"{e['median']:.4g}", "worst": f"{e['max']:.4g}",
+                  "passes": f"{m['passes']['mean']:.3g}" if "passes" in m else "", "mean_without": "", "worst_without": "", "passes_without": ""}
+    if newton:
+        if not without.exists():
+            run("eval", trained, "--last", "--no-estimates", "--workers", 1, "--set", "evaluation.newton=false", "--out", without)
+        m = json.loads(without.read_text())
+        rows[name] |= {"mean_without": f"{m['relative_l2']['mean']:.4g}", "worst_without": f"{m['relative_l2']['max']:.4g}", "passes_without": f"{m['passes']['mean']:.3g}"}
     print(rows[name], flush=True)
     with table.open("w", newline="") as f:
         w = csv.DictWriter(f, list(rows[name]), lineterminator="\n")
