@@ -3,6 +3,7 @@
 
     seeds.py PIHC FOLDER [PROBLEM [SEED ...]]     train and score, in FOLDER; what is there already is not made again
     seeds.py arms PIHC FOLDER [SEED ...]          the arms of three choices of training, likewise
+    seeds.py control PIHC FOLDER [PROBLEM [SEED ...]]    the same networks trained on solutions, likewise
     seeds.py collect FOLDER COMMIT     lines of runs.csv to standard output; FOLDER/errors-TABLE.csv
 
 One core a run. No package is needed.
@@ -26,6 +27,13 @@ ARMS = {f"{method}-{name}": (method, key) for name, key, methods in (
 ) for method in methods}
 
 
+CONTROL = ["--method", "soft", "--set=data.train.count=2000", "--set=loss.data=1", "--set=training.best=last"]
+CONTROLS = {  # keys of training, arguments of scoring
+    "diffusion-sorption-demo": ([*CONTROL, "--set=loss.weights={residual: 0, initial: 0, left: 0, right: 0}"], []),
+    "navier-stokes-demo": ([*CONTROL, "--set=loss.weights={residual: 0}"], ["--passes", "6"]),
+}
+
+
 def own(problem, seed):
     """The number that the seeds of its data are made of."""
     return 100 if seed < 100 + len(SEEDS[problem]) // 2 else seed
@@ -35,8 +43,8 @@ def run(pihc, *arguments):
     subprocess.run([pihc, *arguments], check=True, stdout=subprocess.DEVNULL)
 
 
-def train(pihc, folder, problem, arm, seed, number, *more):
-    """Trains and scores one run, FOLDER/PROBLEM-ARM-SEED, with the arguments in more, on the data of a number; not twice."""
+def train(pihc, folder, problem, arm, seed, number, *more, scoring=()):
+    """Trains and scores one run, FOLDER/PROBLEM-ARM-SEED, with the arguments in more and in scoring, on the data of a number; not twice."""
     keys = [f"--set=data.{split}.seed={base + number}" for split, base in (("train", 1000), ("validation", 2000), ("test", 3000))]
     keys += [key for key in more if key.startswith("--set=data.")]
     data = f"{folder}/data-{problem}-{number}" + "".join(re.sub(r".*\.", "-", key) for key in keys[3:])
@@ -47,7 +55,7 @@ def train(pihc, folder, problem, arm, seed, number, *more):
         return
     shutil.rmtree(out, ignore_errors=True)
     run(pihc, "-q", "train", problem, "--seed", str(seed), "--data", data, "--out", out, "--workers", "1", *keys, *more)
-    run(pihc, "-q", "eval", out, "--workers", "1")
+    run(pihc, "-q", "eval", out, "--workers", "1", *scoring)
     with open(f"{out}/metrics.json") as f:
         print(problem, arm, seed, json.load(f)["relative_l2"]["mean"], flush=True)
 
@@ -82,6 +90,7 @@ def collect(folder, commit, suffix, seeds, arms):
 if __name__ == "__main__":
     if sys.argv[1] == "collect":
         collect(*sys.argv[2:4], "unseen-seeds", SEEDS, dict.fromkeys(SEEDS, METHODS))
+        collect(*sys.argv[2:4], "unseen-control", {problem: SEEDS[problem] for problem in CONTROLS}, dict.fromkeys(CONTROLS, ["control"]))
         collect(*sys.argv[2:4], "unseen-arms", {"diffusion-sorption-demo": range(100, 110)}, {"diffusion-sorption-demo": ARMS})
         sys.exit()
     if sys.argv[1] == "arms":
@@ -90,6 +99,13 @@ if __name__ == "__main__":
         for seed in map(int, sys.argv[4:] or SEEDS[problem]):
             for arm, (method, key) in ARMS.items():
                 train(sys.argv[2], sys.argv[3], problem, arm, seed, own(problem, seed), "--method", method, f"--set={key}")
+        sys.exit()
+    if sys.argv[1] == "control":
+        os.makedirs(sys.argv[3], exist_ok=True)
+        for problem in sys.argv[4:5] or CONTROLS:
+            keys, scoring = CONTROLS[problem]
+            for seed in map(int, sys.argv[5:] or SEEDS[problem]):
+                train(sys.argv[2], sys.argv[3], problem, "control", seed, own(problem, seed), *keys, scoring=scoring)
         sys.exit()
     os.makedirs(sys.argv[2], exist_ok=True)
     for problem in sys.argv[3:4] or SEEDS:
