@@ -46,7 +46,7 @@ def run(pihc, *arguments):
 def train(pihc, folder, problem, arm, seed, number, *more, scoring=()):
     """Trains and scores one run, FOLDER/PROBLEM-ARM-SEED, with the arguments in more and in scoring, on the data of a number; not twice."""
     keys = [f"--set=data.{split}.seed={base + number}" for split, base in (("train", 1000), ("validation", 2000), ("test", 3000))]
-    keys += [key for key in more if key.startswith("--set=data.")]
+    keys += [key for key in more if key.startswith(("--set=data.", "--set=loss.data"))]
     data = f"{folder}/data-{problem}-{number}" + "".join(re.sub(r".*\.", "-", key) for key in keys[3:])
     if not os.path.isdir(data):
         run(pihc, "-q", "generate", problem, "--out", data, "--workers", "1", *keys)
