@@ -51,7 +51,7 @@ func (d *draft) tryNewton(ctx context.Context, o *SizeOptions) error {
 	}
 	d.newton, d.prediction = true, prediction
 	defer func() { d.affordPredictions(o.Minutes) }()
-	if residual <= mostUnsolved {
+	if d.converges = residual <= mostUnsolved; d.converges {
 		return nil
 	}
 	first := d.segments
@@ -65,7 +65,7 @@ func (d *draft) tryNewton(ctx context.Context, o *SizeOptions) error {
 			continue
 		}
 		d.added = append(d.added, fmt.Sprintf("%d segments of the time in the place of %d, with which some samples do not converge before anything is learnt", n, first))
-		d.prediction = prediction
+		d.prediction, d.converges = prediction, true
 		if d.fitted, err = d.fit(d.p); err != nil {
 			return err
 		}

@@ -37,6 +37,7 @@ type Sized struct {
 	Problem, Spec []byte   // the texts of problem.yaml and spec.yaml
 	Added         []string // what was added to the PDE file, and what about it may not be meant
 	Choice        string   // the sizes in words
+	Untrained     string   // where a network that has learnt nothing solves the equation too: how
 	Warnings      []string
 	// Training of one method, and all three with data and scores, in seconds on so many idle threads.
 	Training, Total float64
@@ -93,8 +94,13 @@ func Size(ctx context.Context, name string, o SizeOptions) (*Sized, error) {
 	if d.rushed != "" {
 		d.warnings = append(d.warnings, d.rushed)
 	}
+	untrained := ""
+	if d.converges {
+		untrained = "predictions take steps of Newton's method, which converge before anything is learnt: training adds little here, and `pihc solve` needs none"
+	}
 	return &Sized{
-		Problem: d.src, Spec: d.spec(d.p), Added: d.added, Choice: d.String(), Warnings: d.warnings, Training: d.training(), Total: d.total(), Threads: d.workers,
+		Untrained: untrained,
+		Problem:   d.src, Spec: d.spec(d.p), Added: d.added, Choice: d.String(), Warnings: d.warnings, Training: d.training(), Total: d.total(), Threads: d.workers,
 	}, ctx.Err()
 }
 
@@ -122,6 +128,7 @@ type sizes struct {
 	validations         int         // 0: mostValidated
 	segments            int         // of the time
 	newton              bool        // evaluation.newton
+	converges           bool        // predictions with these steps do, before anything is learnt
 	prediction          float64     // seconds of one with steps of Newton's method, 0 where it is not known
 	rushed              string      // a warning
 	scales              string      // a key of the network, where the draws do not say it

@@ -50,6 +50,9 @@ func (s *sizes) spec(p *pde.Problem) []byte {
 	line("training: {steps: %d, batch: %d, validate: %d, checkpoint: %d}", s.steps, s.batch, every, every)
 	if s.newton {
 		line("\n# Predictions take steps of Newton's method beside the network's own functions.")
+		if s.converges {
+			line("# They converge before anything is learnt: training adds little.")
+		}
 		line("evaluation: {newton: true}")
 	}
 	line("\n# %s", use)

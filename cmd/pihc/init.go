@@ -126,6 +126,9 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 		fmt.Fprintf(&b, "  %s\n", line)
 	}
 	fmt.Fprintf(&b, "%s\n  %s\n", specFile, s.Choice)
+	if s.Untrained != "" {
+		fmt.Fprintf(&b, "  %s\n", s.Untrained)
+	}
 	for _, line := range s.Warnings {
 		fmt.Fprintf(&b, "  %s\n", line)
 	}

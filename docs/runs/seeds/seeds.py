@@ -3,7 +3,7 @@
 
     seeds.py PIHC FOLDER [PROBLEM [SEED ...]]     train and score, in FOLDER; what is there already is not made again
     seeds.py arms PIHC FOLDER [SEED ...]          the arms of three choices of training, likewise
-    seeds.py control PIHC FOLDER [PROBLEM [SEED ...]]    the same networks trained on solutions, likewise
+    seeds.py control PIHC FOLDER [PROBLEM [SEED ...]]    the same networks trained on solutions, and not at all, likewise
     seeds.py collect FOLDER COMMIT     lines of runs.csv to standard output; FOLDER/errors-TABLE.csv
 
 One core a run. No package is needed.
@@ -28,9 +28,13 @@ ARMS = {f"{method}-{name}": (method, key) for name, key, methods in (
 
 
 CONTROL = ["--method", "soft", "--set=data.train.count=2000", "--set=loss.data=1", "--set=training.best=last"]
-CONTROLS = {  # keys of training, arguments of scoring
-    "diffusion-sorption-demo": ([*CONTROL, "--set=loss.weights={residual: 0, initial: 0, left: 0, right: 0}"], []),
-    "navier-stokes-demo": ([*CONTROL, "--set=loss.weights={residual: 0}"], ["--passes", "6"]),
+CONTROLS = {  # keys of training, arguments of scoring, by arm
+    "diffusion-sorption-demo": {
+        "control": ([*CONTROL, "--set=loss.weights={residual: 0, initial: 0, left: 0, right: 0}"], []),
+        "hard-untrained": (["--method", "hard", "--set=training.steps=1"], ["--last"]),
+        "moe-untrained": (["--method", "moe", "--set=training.steps=1"], ["--last"]),
+    },
+    "navier-stokes-demo": {"control": ([*CONTROL, "--set=loss.weights={residual: 0}"], ["--passes", "6"])},
 }
 
 
@@ -90,7 +94,7 @@ def collect(folder, commit, suffix, seeds, arms):
 if __name__ == "__main__":
     if sys.argv[1] == "collect":
         collect(*sys.argv[2:4], "unseen-seeds", SEEDS, dict.fromkeys(SEEDS, METHODS))
-        collect(*sys.argv[2:4], "unseen-control", {problem: SEEDS[problem] for problem in CONTROLS}, dict.fromkeys(CONTROLS, ["control"]))
+        collect(*sys.argv[2:4], "unseen-control", {problem: SEEDS[problem] for problem in CONTROLS}, CONTROLS)
         collect(*sys.argv[2:4], "unseen-arms", {"diffusion-sorption-demo": range(100, 110)}, {"diffusion-sorption-demo": ARMS})
         sys.exit()
     if sys.argv[1] == "arms":
@@ -103,9 +107,9 @@ if __name__ == "__main__":
     if sys.argv[1] == "control":
         os.makedirs(sys.argv[3], exist_ok=True)
         for problem in sys.argv[4:5] or CONTROLS:
-            keys, scoring = CONTROLS[problem]
             for seed in map(int, sys.argv[5:] or SEEDS[problem]):
-                train(sys.argv[2], sys.argv[3], problem, "control", seed, own(problem, seed), *keys, scoring=scoring)
+                for arm, (keys, scoring) in CONTROLS[problem].items():
+                    train(sys.argv[2], sys.argv[3], problem, arm, seed, own(problem, seed), *keys, scoring=scoring)
         sys.exit()
     os.makedirs(sys.argv[2], exist_ok=True)
     for problem in sys.argv[3:4] or SEEDS:
