@@ -34,7 +34,7 @@ CONTROLS = {  # keys of training, arguments of scoring, by arm
         "hard-untrained": (["--method", "hard", "--set=training.steps=1"], ["--last"]),
         "moe-untrained": (["--method", "moe", "--set=training.steps=1"], ["--last"]),
     },
-    "navier-stokes-demo": {"control": ([*CONTROL, "--set=loss.weights={residual: 0}"], ["--passes", "6"])},
+    "navier-stokes-demo": {"control": ([*CONTROL, "--set=loss.weights={residual: 0}", "--set=evaluation.passes=6"], [])},
 }
 
 
