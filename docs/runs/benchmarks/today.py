@@ -6,7 +6,7 @@
 For each of examples/benchmarks, or those named: its PDE file without what init had added, `pihc init --minutes 3`, PI-HC on one core, predictions of the first 16
 samples of benchmark.py, and their score; the same after one step of training. What is in FOLDER already is not made again. today.csv beside this file has the scores;
 lines of other names stay. Needs NumPy."""
-import csv, json, pathlib, re, subprocess, sys, time
+import csv, json, pathlib, re, shutil, subprocess, sys, time
 
 import numpy as np
 
@@ -29,7 +29,8 @@ table = here / "today.csv"
 rows = {(r["name"], r["arm"]): r for r in csv.DictReader(table.open())} if table.exists() else {}
 for name in names:
     spec, truth, data = folder / name, folder / f"{name}-truth", folder / f"{name}-data"
-    if not truth.exists():
+    if not (truth / "first.npz").exists():
+        shutil.rmtree(truth, ignore_errors=True)
         run(sys.executable, here / "benchmark.py", "make", name, truth)
         drawn = np.load(truth / "initial.npz")
         np.savez(truth / "first.npz", **{key: drawn[key][:SAMPLES] for key in drawn})
