@@ -43,7 +43,8 @@ for name in names:
     for arm, keys in (("trained", []), ("one step", ["--set=training.steps=1"])):
         trained, fields, scored = (folder / f"{name}-{arm.replace(' ', '-')}{end}" for end in ("", ".npz", ".json"))
         if not scored.exists():
-            run(pihc, "-q", "train", spec / "spec.yaml", "--method", "hard", "--data", data, "--out", trained, "--workers", "1", *keys)
+            begin = ["--resume", trained] if trained.exists() else [spec / "spec.yaml", "--method", "hard", "--data", data, "--out", trained, *keys]
+            run(pihc, "-q", "train", *begin, "--workers", "1")
             begun = time.perf_counter()
             run(pihc, "-q", "predict", trained, "--initial", truth / "first.npz", "--out", fields, "--workers", "1")
             seconds = (time.perf_counter() - begun) / SAMPLES
