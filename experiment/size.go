@@ -37,7 +37,7 @@ type Sized struct {
 	Problem, Spec []byte   // the texts of problem.yaml and spec.yaml
 	Added         []string // what was added to the PDE file, and what about it may not be meant
 	Choice        string   // the sizes in words
-	Untrained     string   // where a network that has learnt nothing solves the equation too: how
+	Untrained     string   // that predictions converge before anything is learnt, and how; empty where they do not
 	Warnings      []string
 	// Training of one method, and all three with data and scores, in seconds on so many idle threads.
 	Training, Total float64
@@ -94,14 +94,13 @@ func Size(ctx context.Context, name string, o SizeOptions) (*Sized, error) {
 	if d.rushed != "" {
 		d.warnings = append(d.warnings, d.rushed)
 	}
-	untrained := ""
-	if d.converges {
-		untrained = "predictions take steps of Newton's method, which converge before anything is learnt: training adds little here, and `pihc solve` needs none"
+	out := &Sized{
+		Problem: d.src, Spec: d.spec(d.p), Added: d.added, Choice: d.String(), Warnings: d.warnings, Training: d.training(), Total: d.total(), Threads: d.workers,
 	}
-	return &Sized{
-		Untrained: untrained,
-		Problem:   d.src, Spec: d.spec(d.p), Added: d.added, Choice: d.String(), Warnings: d.warnings, Training: d.training(), Total: d.total(), Threads: d.workers,
-	}, ctx.Err()
+	if d.converges {
+		out.Untrained = "predictions take steps of Newton's method, which converge before anything is learnt: training adds little here, and `pihc solve` needs none"
+	}
+	return out, ctx.Err()
 }
 
 // draft is a PDE file in the making, and the sizes of an experiment on it.

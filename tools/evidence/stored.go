@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,12 +71,12 @@ func readStored(name string) (stored, error) {
 // a row is of, and columns of the paper's figures and of aims have those.
 func (s stored) sourced() error {
 	used := map[string]bool{}
+	longest := slices.SortedFunc(maps.Keys(s.typed), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	for i, row := range s.cells[1:] {
 		for k, cell := range row {
-			for text := range s.typed {
-				if strings.Contains(cell, text) {
-					cell, used[text] = strings.ReplaceAll(cell, text, ""), true
-				}
+			for _, text := range longest {
+				used[text] = used[text] || strings.Contains(row[k], text)
+				cell = strings.ReplaceAll(cell, text, "")
 			}
 			if title := s.cells[0][k]; k == 0 || title == "the paper" || strings.HasPrefix(title, "aim") {
 				continue
@@ -84,7 +86,7 @@ func (s stored) sourced() error {
 			}
 		}
 	}
-	for text := range s.typed {
+	for _, text := range longest {
 		if !used[text] {
 			return fmt.Errorf("no cell has %q, which # typed is of", text)
 		}

@@ -2,8 +2,8 @@
 """Predicts the time of a step on many ranks (docs/evidence/scaling.md, What to expect) from stored times of one, and writes projected.csv beside this file. No package is needed."""
 import csv
 import json
-import pathlib
 import math
+import pathlib
 
 here = pathlib.Path(__file__).parent
 LATENCY, BANDWIDTH, MEMORY = 2e-6, 10e9, 40e9  # s, bytes/s between ranks and to memory: typical of clusters, not measured
