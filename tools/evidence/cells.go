@@ -47,6 +47,15 @@ func condition(text string) (key string, holds func(string) bool, err error) {
 
 // matching returns the lines of a CSV file where all conditions hold, of which there is one at least.
 func matching(name string, where []string) (lines [][]string, column map[string]int, err error) {
+	lines, column, err = matched(name, where)
+	if err == nil && len(lines) == 0 {
+		err = fmt.Errorf("%s has no line with %v", name, where)
+	}
+	return lines, column, err
+}
+
+// matched returns the lines of a CSV file where all conditions hold.
+func matched(name string, where []string) (lines [][]string, column map[string]int, err error) {
 	lines, column, err = readLines(name)
 	if err != nil {
 		return nil, nil, err
@@ -61,9 +70,6 @@ func matching(name string, where []string) (lines [][]string, column map[string]
 			return nil, nil, fmt.Errorf("%s has no column %q", name, key)
 		}
 		lines = slices.DeleteFunc(lines, func(line []string) bool { return !holds(line[at]) })
-	}
-	if len(lines) == 0 {
-		return nil, nil, fmt.Errorf("%s has no line with %v", name, where)
 	}
 	return lines, column, nil
 }
@@ -119,7 +125,11 @@ func significant(x float64, digits int) string {
 func cellFigure(folder, how, name string, rest []string) (string, error) {
 	name = filepath.Join(folder, name)
 	if how == "count" {
-		lines, _, err := matching(name, rest)
+		// A name that no line has is an error; none within bounds are none.
+		if _, _, err := matching(name, slices.DeleteFunc(slices.Clone(rest), func(text string) bool { return !strings.Contains(text, "=") })); err != nil {
+			return "", err
+		}
+		lines, _, err := matched(name, rest)
 		return strconv.Itoa(len(lines)), err
 	}
 	of, digits, err := figures(rest[0])

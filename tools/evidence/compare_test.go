@@ -121,7 +121,7 @@ func TestCellFigure(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"cell x.csv 100*error arm=a": "3.00", "cell x.csv error arm=b seed=1": "0.500", "cell x.csv seed arm=a": "1.50", "cell x.csv samples arm=b": "32", "cell x.csv 100*error arm=c": "-0.0300",
-		"lowest x.csv 100*error:2 seed<3": "-0.030", "highest x.csv error:1 samples<10": "0.04", "count x.csv error>0.03": "2", `quotient x.csv error "arm=b" / arm=a`: "16.7",
+		"lowest x.csv 100*error:2 seed<3": "-0.030", "highest x.csv error:1 samples<10": "0.04", "count x.csv error>0.03": "2", "count x.csv error>1": "0", `quotient x.csv error "arm=b" / arm=a`: "16.7",
 		"difference y.csv e arm=a / arm=b":    "+1.0 (-11.7 to +13.7)",
 		"median-of x.csv samples:2 error<0.1": "8.0", "json z.json 100:2 a 1 b": "25", "number z.json 2:1 b.:([0-9.]+)": "0.5",
 	} {
@@ -129,7 +129,7 @@ func TestCellFigure(t *testing.T) {
 			t.Errorf("%s: %q, %v; want %s", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"cell x.csv error arm=d", "cell x.csv other arm=a", "cell x.csv error other=a", "cell z.csv error arm=a", "json z.json 1 a 2", "json z.json 1 a", "number z.json 1 (a)", "difference y.csv e arm=a / arm=c", "difference y.csv e seed>0 / arm=b", "cell x.csv error arm", "count x.csv error>1", "count x.csv error>a", "quotient x.csv error arm=a arm=b"} {
+	for _, text := range []string{"cell x.csv error arm=d", "cell x.csv other arm=a", "cell x.csv error other=a", "cell z.csv error arm=a", "json z.json 1 a 2", "json z.json 1 a", "number z.json 1 (a)", "difference y.csv e arm=a / arm=c", "difference y.csv e seed>0 / arm=b", "cell x.csv error arm", "count x.csv arm=d error>0", "count x.csv other>0", "count x.csv error>a", "quotient x.csv error arm=a arm=b"} {
 		if got, err := figure(folder, text); err == nil {
 			t.Errorf("%s: %q", text, got)
 		}

@@ -21,6 +21,9 @@ pihc, names = str(pathlib.Path(sys.argv[1]).resolve()), sys.argv[2:]
 COMMANDS = {
     "klein-gordon": ["python3 docs/runs/invert/klein_gordon.py $PIHC"],
     "leak-open": [f"python3 docs/runs/invert/leak_open.py $PIHC {seed}" for seed in range(1, 7)],
+    "coverage": [f"python3 docs/runs/invert/coverage.py docs/runs/invert/{of}" for of in ("sorption.csv", "sorption.csv 400", "scipy.csv")],
+    "fields": ["python3 docs/runs/invert/fields_table.py"],
+    "recipe": ["python3 docs/runs/recipe/table.py docs/runs/recipe/recipe.jsonl adam"],
     "leak": ["python3 docs/runs/invert/leak.py $PIHC"],
     "invert-navier-stokes": ["python3 docs/runs/invert/navier_stokes.py $PIHC"],
     "check-gallery": [f"$PIHC check {p.relative_to(root)}" for p in sorted((root / "examples").glob("*/spec.yaml"))],
