@@ -4,6 +4,8 @@
     seeds.py PIHC FOLDER [PROBLEM [SEED ...]]     train and score, in FOLDER; what is there already is not made again
     seeds.py arms PIHC FOLDER [SEED ...]          the arms of three choices of training, likewise
     seeds.py control PIHC FOLDER [PROBLEM [SEED ...]]    the same networks trained on solutions, and not at all, likewise
+    seeds.py one-pass PIHC FOLDER [SEED ...]      Navier-Stokes in one pass, likewise
+    seeds.py factorised PIHC FOLDER [PROBLEM [SEED ...]]    another network, likewise
     seeds.py collect FOLDER COMMIT     lines of runs.csv to standard output; FOLDER/errors-TABLE.csv
 
 One core a run. No package is needed.
@@ -35,6 +37,25 @@ CONTROLS = {  # keys of training, arguments of scoring, by arm
         "moe-untrained": (["--method", "moe", "--set=training.steps=1"], ["--last"]),
     },
     "navier-stokes-demo": {"control": ([*CONTROL, "--set=loss.weights={residual: 0}", "--set=evaluation.passes=6"], [])},
+}
+ONE_PASS = {  # keys of training by arm: rows of one solve as many as of all experts, and the paper's 64 functions
+    arm: ["--set=network.passes=1", "--set=network.features={}", *keys]
+    for arm, keys in {
+        "soft": ["--method", "soft"],
+        "hard": ["--method", "hard", "--set=constraint.points=4000"],
+        "moe": ["--method", "moe"],
+        "hard-64": ["--method", "hard", "--set=constraint.points=4000", "--set=network.basis=64"],
+        "moe-64": ["--method", "moe", "--set=network.basis=64"],
+        "control": [*CONTROL, "--set=loss.weights={residual: 0}"],
+    }.items()
+}
+FACTORISED = {  # by problem, arms with the shipped network's sizes
+    problem: {"hard-ffno": ["--method", "hard", f"--set=network={{kind: ffno, expansion: 4, spectral_gain: 0, basis: 16, {sizes}}}"]}
+    for problem, sizes in {
+        "diffusion-sorption-demo": "width: 32, layers: 5, modes: {t: 8, x: 8}, projection: 64, initial_scale: 0.2",
+        "navier-stokes-demo": "width: 16, layers: 4, modes: {t: 6, x: 8, y: 8}, projection: 32, omit_coordinates: [x, y], passes: 6, "
+        "features: {w: 1, w_x: 4, w_y: 4, vel_x: 0.07, vel_y: 0.07, residual: 0.2, mean_residual: 1}",
+    }.items()
 }
 
 
@@ -95,6 +116,8 @@ if __name__ == "__main__":
     if sys.argv[1] == "collect":
         collect(*sys.argv[2:4], "unseen-seeds", SEEDS, dict.fromkeys(SEEDS, METHODS))
         collect(*sys.argv[2:4], "unseen-control", {problem: SEEDS[problem] for problem in CONTROLS}, CONTROLS)
+        collect(*sys.argv[2:4], "unseen-one-pass", {"navier-stokes-demo": SEEDS["navier-stokes-demo"]}, {"navier-stokes-demo": [f"one-pass-{arm}" for arm in ONE_PASS]})
+        collect(*sys.argv[2:4], "unseen-factorised", {problem: SEEDS[problem] for problem in FACTORISED}, FACTORISED)
         collect(*sys.argv[2:4], "unseen-arms", {"diffusion-sorption-demo": range(100, 110)}, {"diffusion-sorption-demo": ARMS})
         sys.exit()
     if sys.argv[1] == "arms":
@@ -103,6 +126,20 @@ if __name__ == "__main__":
         for seed in map(int, sys.argv[4:] or SEEDS[problem]):
             for arm, (method, key) in ARMS.items():
                 train(sys.argv[2], sys.argv[3], problem, arm, seed, own(problem, seed), "--method", method, f"--set={key}")
+        sys.exit()
+    if sys.argv[1] == "one-pass":
+        problem = "navier-stokes-demo"
+        os.makedirs(sys.argv[3], exist_ok=True)
+        for seed in map(int, sys.argv[4:] or SEEDS[problem]):
+            for arm, keys in ONE_PASS.items():
+                train(sys.argv[2], sys.argv[3], problem, f"one-pass-{arm}", seed, own(problem, seed), *keys)
+        sys.exit()
+    if sys.argv[1] == "factorised":
+        os.makedirs(sys.argv[3], exist_ok=True)
+        for problem in sys.argv[4:5] or FACTORISED:
+            for seed in map(int, sys.argv[5:] or SEEDS[problem]):
+                for arm, keys in FACTORISED[problem].items():
+                    train(sys.argv[2], sys.argv[3], problem, arm, seed, own(problem, seed), *keys)
         sys.exit()
     if sys.argv[1] == "control":
         os.makedirs(sys.argv[3], exist_ok=True)
