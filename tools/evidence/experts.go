@@ -126,33 +126,43 @@ func errorsOf(folder string, runs map[string]group, text string) (map[string]flo
 	return out, nil
 }
 
-// comparisonTable has the differences of one family of comparisons.csv.
-func comparisonTable(folder, family string) (string, error) {
+// comparisons are the lines of comparisons.csv of some families, and their differences.
+func comparisons(folder string, families []string) (lines [][]string, column map[string]int, all []comparison, err error) {
 	runs, err := readRuns(filepath.Join(folder, "runs.csv"))
 	if err != nil {
-		return "", err
+		return nil, nil, nil, err
 	}
-	lines, column, err := readLines(filepath.Join(folder, "comparisons.csv"))
+	lines, column, err = readLines(filepath.Join(folder, "comparisons.csv"))
 	if err != nil {
-		return "", err
+		return nil, nil, nil, err
 	}
-	lines = slices.DeleteFunc(lines, func(line []string) bool { return line[column["family"]] != family })
-	if len(lines) == 0 {
-		return "", fmt.Errorf("comparisons.csv has no family %q", family)
+	for _, family := range families {
+		if !slices.ContainsFunc(lines, func(line []string) bool { return line[column["family"]] == family }) {
+			return nil, nil, nil, fmt.Errorf("comparisons.csv has no family %q", family)
+		}
 	}
-	var all []comparison
+	lines = slices.DeleteFunc(lines, func(line []string) bool { return !slices.Contains(families, line[column["family"]]) })
 	for _, line := range lines {
 		var of [2]map[string]float64
 		for i, key := range []string{"a", "b"} {
 			if of[i], err = errorsOf(folder, runs, line[column[key]]); err != nil {
-				return "", err
+				return nil, nil, nil, err
 			}
 		}
 		c, err := compare(of[0], of[1])
 		if err != nil {
-			return "", fmt.Errorf("comparisons.csv: %s: %w", line[column["what"]], err)
+			return nil, nil, nil, fmt.Errorf("comparisons.csv: %s: %w", line[column["what"]], err)
 		}
 		all = append(all, c)
+	}
+	return lines, column, all, nil
+}
+
+// comparisonTable has the differences of one family of comparisons.csv.
+func comparisonTable(folder, family string) (string, error) {
+	lines, column, all, err := comparisons(folder, []string{family})
+	if err != nil {
+		return "", err
 	}
 	differ := holm(all)
 	var b strings.Builder
@@ -161,4 +171,22 @@ func comparisonTable(folder, family string) (string, error) {
 		fmt.Fprintf(&b, "| %s | %s | %d | %s | %s |\n", line[column["problem"]], line[column["what"]], all[i].n, all[i].cell(differ[i]), strconv.FormatFloat(all[i].p, 'g', 2, 64))
 	}
 	return b.String(), nil
+}
+
+// decidedFigure is how many of a family's comparisons Holm's test leaves that is held over several families together ("all": of these).
+func decidedFigure(folder, of string, families []string) (string, error) {
+	lines, column, all, err := comparisons(folder, families)
+	if err != nil {
+		return "", err
+	}
+	if of != "all" && !slices.Contains(families, of) {
+		return "", fmt.Errorf("%s is none of %v", of, families)
+	}
+	n := 0
+	for i, differs := range holm(all) {
+		if differs && (of == "all" || lines[i][column["family"]] == of) {
+			n++
+		}
+	}
+	return strconv.Itoa(n), nil
 }

@@ -39,6 +39,8 @@ func expand(folder, text string) (string, error) {
 //	seed N TABLE METHOD [DIGITS]                                         the mean error of one seed
 //	least|most WHAT TABLE METHOD [DIGITS]                                over the seeds
 //	less TABLE A B                                                       difference of two methods, with its interval
+//	decided FAMILY|all FAMILY ...                                        how many comparisons of a family of comparisons.csv (of all) Holm's test leaves, held over those that follow together
+//	compared FAMILY ...                                                  how many these are
 //	ratio STUDY training|inference POINTS                                PI-HC over PI-HC-MoE, with as many points
 //	deviation STUDY training|inference POINTS                            standard deviation of that quotient of one step of each, from theirs
 //	time STUDY METHOD training|inference POINTS                          median, in ms
@@ -61,6 +63,10 @@ func expand(folder, text string) (string, error) {
 // "KEY=VALUE" where there are spaces in it; COLUMN may be 100*COLUMN, in percent, and COLUMN:FIGURES, in so many figures for three.
 func figure(folder, text string) (string, error) {
 	f := words(text)
+	if len(f) > 1 && f[0] == "compared" {
+		_, _, all, err := comparisons(folder, f[1:])
+		return strconv.Itoa(len(all)), err
+	}
 	if len(f) < 3 {
 		return "", fmt.Errorf("%d words", len(f))
 	}
@@ -83,6 +89,8 @@ func figure(folder, text string) (string, error) {
 		return jsonFigure(folder, f[1], f[2], f[3:])
 	case "cell", "lowest", "median-of", "highest", "count":
 		return cellFigure(folder, f[0], f[1], f[2:])
+	case "decided":
+		return decidedFigure(folder, f[1], f[2:])
 	case "difference":
 		return differenceFigure(folder, f[1], f[2], f[3:])
 	case "quotient":
