@@ -36,6 +36,7 @@ COMMANDS = {
     "refinement": ["go test ./internal/discrete -run Refinement -v"],
     "lm-gradient": ["go test ./lm -run Gradient -v"],
     "robertson": ["$PIHC init docs/runs/sixth/robertson.yaml --out $TMP/robertson --minutes 0.5 2>&1 || true", "$PIHC -q solve docs/runs/sixth/robertson.yaml --out $TMP/robertson.npz"],
+    "bench-solver": ["$PIHC bench solver"],
     "bench-network": ["$PIHC bench network", "$PIHC bench network --problem navier-stokes"],
     "cost-sorption": ["$PIHC -q reproduce examples/sorption/spec.yaml --methods moe --set training.steps=20 --json --out $TMP/sorption"],
     "cost-uses": [
