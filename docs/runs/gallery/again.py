@@ -17,7 +17,7 @@ import sys
 
 here = pathlib.Path(__file__).parent
 examples = here.parents[2] / "examples"
-T31 = 2.0395  # the 97.5 % point of Student's t with 31 degrees of freedom
+T = {30: 2.0452, 32: 2.0395}  # 97.5 % points of Student's t, by samples
 ARMS = {"again": ((), ()), "untrained": (("--set", "training.steps=1"), ("--last", "--no-estimates"))}  # arguments of training and of scoring, by table
 
 
@@ -72,7 +72,7 @@ def score(pihc, folder, name, table):
         other = json.loads(without.read_text())
         bare = [s["relative_l2"] for s in other["per_sample"]]
         d = [a - b for a, b in zip(errors, bare, strict=True)]
-        half = T31 * statistics.stdev(d) / len(d) ** 0.5 if len(d) == 32 else float("nan")
+        half = T[len(d)] * statistics.stdev(d) / len(d) ** 0.5
         row |= {"mean_without": f"{other['relative_l2']['mean']:.4g}", "worst_without": f"{other['relative_l2']['max']:.4g}", "passes_without": f"{other['passes']['mean']:.3g}",
                 "difference": f"{statistics.mean(d):.3g}", "half": f"{half:.2g}"}
     return row, [{"file": name, "arm": table, "sample": i, "error": f"{x:.5g}", "without": f"{bare[i]:.5g}" if bare else ""} for i, x in enumerate(errors)]
