@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -86,6 +87,45 @@ func TestHolm(t *testing.T) {
 		}
 		if got := holm(family); !slices.Equal(got, c.want) && len(c.p) > 0 {
 			t.Errorf("%v: %v, want %v", c.p, got, c.want)
+		}
+	}
+}
+
+// Holm's test of families by themselves and together, by hand: with two degrees of freedom p = 1 - t/√(t² + 2), so that seeds m - 0.01, m and m + 0.01 apart
+// have the p stated. Of two, 0.02 and 0.03 are within 0.025 and 0.05; of four, after 0.001, 0.02 is not within 0.05/3.
+func TestDecided(t *testing.T) {
+	folder := t.TempDir()
+	runs, lines := "table,method,seed,relative_l2,worst,std,median,unseen_l2,relative_residual,passes\n", "family,problem,what,a,b\n"
+	for _, c := range []struct {
+		family, method string
+		m              float64
+	}{{"", "base", 0}, {"a", "p0.04", 0.027994}, {"b", "p0.02", 0.040209}, {"b", "p0.03", 0.032579}, {"c", "p0.001", 0.182437}} {
+		for seed := range 3 {
+			apart := 0.0
+			if c.family != "" {
+				apart = c.m + 0.01*float64(seed-1)
+			}
+			runs += fmt.Sprintf("t,%s,%d,%g,,,,,,\n", c.method, seed, 1+apart)
+		}
+		if c.family != "" {
+			lines += fmt.Sprintf("%s,,,runs t %s,runs t base\n", c.family, c.method)
+		}
+	}
+	for name, text := range map[string]string{"runs.csv": runs, "comparisons.csv": lines} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for text, want := range map[string]string{
+		"decided a a": "1", "decided b b": "2", "decided all a b": "0", "decided all a b c": "1", "decided c a b c": "1", "decided b a b c": "0", "compared a b c": "4",
+	} {
+		if got, err := figure(folder, text); got != want || err != nil {
+			t.Errorf("%s: %q, %v; want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"decided a b", "decided all d", "compared a d"} {
+		if got, err := figure(folder, text); err == nil {
+			t.Errorf("%s: %q", text, got)
 		}
 	}
 }

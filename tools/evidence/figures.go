@@ -63,10 +63,6 @@ func expand(folder, text string) (string, error) {
 // "KEY=VALUE" where there are spaces in it; COLUMN may be 100*COLUMN, in percent, and COLUMN:FIGURES, in so many figures for three.
 func figure(folder, text string) (string, error) {
 	f := words(text)
-	if len(f) > 1 && f[0] == "compared" {
-		_, _, all, err := comparisons(folder, f[1:])
-		return strconv.Itoa(len(all)), err
-	}
 	if len(f) < 3 {
 		return "", fmt.Errorf("%d words", len(f))
 	}
@@ -89,6 +85,9 @@ func figure(folder, text string) (string, error) {
 		return jsonFigure(folder, f[1], f[2], f[3:])
 	case "cell", "lowest", "median-of", "highest", "count":
 		return cellFigure(folder, f[0], f[1], f[2:])
+	case "compared":
+		_, _, all, err := comparisons(folder, f[1:])
+		return strconv.Itoa(len(all)), err
 	case "decided":
 		return decidedFigure(folder, f[1], f[2:])
 	case "difference":

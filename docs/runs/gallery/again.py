@@ -5,8 +5,8 @@
 
 For each example, or those named: its PDE file without what init had added, `pihc init --minutes 3`, `pihc generate`, `pihc train --method moe` as it says and for one
 step, and the scores of both, where the spec has steps of Newton's method with these and without, one core each. What is in FOLDER already is not made again.
-Beside this file again.csv (trained) and untrained.csv have the errors, and the mean of the paired difference of the steps with half of its 95 % interval (Student's t);
-samples-again.csv those of each test sample. Lines of other examples stay. No package is needed."""
+Beside this file again.csv has the errors, and the mean of the paired difference of the steps with half of its 95 % interval (Student's t); samples-again.csv those of
+each test sample. Lines of other examples stay. No package is needed."""
 import csv
 import json
 import pathlib
@@ -18,7 +18,7 @@ import sys
 here = pathlib.Path(__file__).parent
 examples = here.parents[2] / "examples"
 T = {30: 2.0452, 32: 2.0395}  # 97.5 % points of Student's t, by samples
-ARMS = {"again": ((), ()), "untrained": (("--set", "training.steps=1"), ("--last", "--no-estimates"))}  # arguments of training and of scoring, by table
+ARMS = {"trained": ((), ()), "untrained": (("--set", "training.steps=1"), ("--last", "--no-estimates"))}  # arguments of training and of scoring
 
 
 def run(pihc, *command):
@@ -46,11 +46,11 @@ def make(pihc, folder, name):
     return spec, data
 
 
-def score(pihc, folder, name, table):
-    """Trains and scores one arm of an example: its line of the table, and those of samples."""
+def score(pihc, folder, name, arm):
+    """Trains and scores one arm of an example: its line of again.csv, and those of samples."""
     spec, data = make(pihc, folder, name)
-    training, scoring = ARMS[table]
-    trained, without = folder / f"{name}-{table}", folder / f"{name}-{table}-without.json"
+    training, scoring = ARMS[arm]
+    trained, without = folder / f"{name}-{arm}", folder / f"{name}-{arm}-without.json"
     if not (trained / "metrics.json").exists():
         begin = ["--resume", trained] if trained.exists() else [spec / "spec.yaml", "--method", "moe", "--data", data, "--out", trained, *training]
         run(pihc, "-q", "train", *begin, "--workers", 1)
@@ -61,7 +61,7 @@ def score(pihc, folder, name, table):
     m, text = json.loads((trained / "metrics.json").read_text()), (spec / "problem.yaml").read_text()
     e, errors, bare = m["relative_l2"], [s["relative_l2"] for s in m["per_sample"]], None
     row = {
-        "file": name, "newton": newton, "steps": m["step"],
+        "file": name, "arm": arm, "newton": newton, "steps": m["step"],
         "ansatz": next((a for key, a in (("duhamel: rows", "rows"), ("duhamel: true", "Duhamel"), ("smooth:", "smooth"), ("ansatz:", "multiplier")) if key in text), "none"),
         "mean": f"{e['mean']:.4g}", "median": f"{e['median']:.4g}", "worst": f"{e['max']:.4g}",
         "estimate": f"{m['error_estimate']['mean']:.4g}" if "error_estimate" in m else "", "verdict": m.get("verdict", ""),
@@ -75,7 +75,7 @@ def score(pihc, folder, name, table):
         half = T[len(d)] * statistics.stdev(d) / len(d) ** 0.5
         row |= {"mean_without": f"{other['relative_l2']['mean']:.4g}", "worst_without": f"{other['relative_l2']['max']:.4g}", "passes_without": f"{other['passes']['mean']:.3g}",
                 "difference": f"{statistics.mean(d):.3g}", "half": f"{half:.2g}"}
-    return row, [{"file": name, "arm": table, "sample": i, "error": f"{x:.5g}", "without": f"{bare[i]:.5g}" if bare else ""} for i, x in enumerate(errors)]
+    return row, [{"file": name, "arm": arm, "sample": i, "error": f"{x:.5g}", "without": f"{bare[i]:.5g}" if bare else ""} for i, x in enumerate(errors)]
 
 
 def keep(path, rows, key):
@@ -93,8 +93,8 @@ if __name__ == "__main__":
     pihc, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
     for name in sys.argv[3:] or sorted(p.parent.name for p in examples.glob("*/problem.yaml")):
-        for table in ARMS:
-            row, samples = score(pihc, folder, name, table)
+        for arm in ARMS:
+            row, samples = score(pihc, folder, name, arm)
             print(row, flush=True)
-            keep(here / f"{table}.csv", [row], ["file"])
+            keep(here / "again.csv", [row], ["file", "arm"])
             keep(here / "samples-again.csv", samples, ["file", "arm"])

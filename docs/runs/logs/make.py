@@ -24,7 +24,6 @@ COMMANDS = {
     "coverage": [f"python3 docs/runs/invert/coverage.py docs/runs/invert/{of}" for of in ("sorption.csv", "sorption.csv 400", "scipy.csv")],
     "fields": ["python3 docs/runs/invert/fields_table.py"],
     "recipe": ["python3 docs/runs/recipe/table.py docs/runs/recipe/recipe.jsonl adam"],
-    "leak": ["python3 docs/runs/invert/leak.py $PIHC"],
     "invert-navier-stokes": ["python3 docs/runs/invert/navier_stokes.py $PIHC"],
     "check-gallery": [f"$PIHC check {p.relative_to(root)}" for p in sorted((root / "examples").glob("*/spec.yaml"))],
     "check-navier-stokes": ["$PIHC check navier-stokes-demo", "$PIHC check navier-stokes-small"],
