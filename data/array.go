@@ -72,8 +72,11 @@ func convert[T float32 | int32 | int64](v []T) []float64 {
 	return out
 }
 
-// CheckFinite returns an error that names the first value that is not finite
-// and its index.
+// mostMagnitude is beyond what anything has in any units, and what markers of missing values are beyond; squares of such values are infinite.
+const mostMagnitude = 1e150
+
+// CheckFinite returns an error that names the first value that is not finite, or
+// too large to be squared, and its index.
 func (a *Array) CheckFinite() error {
 	at, value := -1, 0.0
 	switch v := a.Data.(type) {
@@ -84,6 +87,9 @@ func (a *Array) CheckFinite() error {
 	}
 	if at < 0 {
 		return nil
+	}
+	if math.Abs(value) > mostMagnitude && !math.IsInf(value, 0) {
+		return fmt.Errorf("value at index (%s) is %.3g: a marker of missing values? Its square is not finite", a.index(at), value)
 	}
 	return fmt.Errorf("value at index (%s) is %v", a.index(at), value)
 }
@@ -117,9 +123,10 @@ func firstOf[T float32 | float64 | int32 | int64](v []T, some []float64) int {
 	return slices.IndexFunc(v, func(x T) bool { return slices.Contains(some, float64(x)) })
 }
 
+// firstNotFinite is the first value that is NaN, infinite, or beyond mostMagnitude, and where it is, -1 for none.
 func firstNotFinite[T float32 | float64](v []T) (int, float64) {
 	for i, x := range v {
-		if y := float64(x); math.IsNaN(y) || math.IsInf(y, 0) {
+		if y := float64(x); !(math.Abs(y) <= mostMagnitude) {
 			return i, y
 		}
 	}

@@ -265,6 +265,9 @@ func TestArray(t *testing.T) {
 	if err := a.CheckFinite(); err == nil || err.Error() != "value at index (1, 1) is NaN" {
 		t.Errorf("CheckFinite: %v", err)
 	}
+	if err := NewArray([]int{2}, []float64{1e150, -1e151}).CheckFinite(); err == nil || !strings.Contains(err.Error(), "index (1) is -1e+151") {
+		t.Errorf("CheckFinite: %v", err)
+	}
 	if err := NewArray([]int{2}, []float32{1, 2}).CheckFinite(); err != nil {
 		t.Error(err)
 	}

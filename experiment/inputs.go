@@ -155,6 +155,29 @@ func onPoints(from string, arrays data.Arrays, axes []grid.Axis) error {
 	return nil
 }
 
+// atStart reports times beside an array of a shape: one that is not the first of the grid or, if the array is not called initial, as many as its
+// first axis is long, which are those of a solution.
+func atStart(from string, arrays data.Arrays, shape []int, g *grid.Grid) error {
+	axis := g.Axes[0]
+	times, err := arrays.Shape(axis.Name)
+	if times == nil || err != nil {
+		return err
+	}
+	a, err := arrays.Read(axis.Name, 0)
+	if err != nil {
+		return err
+	}
+	switch at := a.Float64(); {
+	case len(at) == 1 && !(math.Abs(at[0]-axis.Lo) <= 1e-4*axis.Step()):
+		return words.WithHint(fmt.Errorf("%s: its values are at %s = %g; an initial condition is at %[2]s = %[4]g", from, axis.Name, at[0], axis.Lo),
+			"axes.%s.range of the PDE file says where solutions begin", axis.Name)
+	case len(at) > 1 && len(shape) == len(g.Shape()) && shape[0] == len(at) && !slices.Contains(arrays.Names(), dataset.GivenInitial):
+		return words.WithHint(fmt.Errorf("%s: its values are at %d points of %s: a solution, and no initial conditions", from, len(at), axis.Name),
+			"write those at %s = %g alone, or leave %[1]s out if they are samples", axis.Name, axis.Lo)
+	}
+	return nil
+}
+
 // samplesOf are the inputs of each sample, one after another, from those of all samples.
 func samplesOf(values [][]float64, inputs []pde.PlacedInput) [][]float64 {
 	samples := make([][]float64, len(values[0])/inputs[0].Size)
@@ -172,7 +195,10 @@ func readInitial(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error)
 		if err := initialShape(path, shape, g, p); err != nil || in == nil {
 			return err
 		}
-		return onPoints(path, in, g.Axes[1:])
+		if err := onPoints(path, in, g.Axes[1:]); err != nil {
+			return err
+		}
+		return atStart(path, in, shape, g)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("initial condition: %w", err)

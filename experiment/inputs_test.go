@@ -158,4 +158,27 @@ initial: {distribution: random-sines, low: -1, high: 1}
 	if got := endsTwice(p, g, [][]float64{make([]float64, 8)}); got != "" {
 		t.Errorf("a constant: %q", got)
 	}
+	all := []float64{0, 0.25, 0.5, 0.75, 1}
+	for _, c := range []struct {
+		array string
+		times []float64
+		error string
+	}{
+		{"u", []float64{0}, ""},
+		{"u", []float64{0.7}, "its values are at t = 0.7; an initial condition is at t = 0"},
+		{"initial", []float64{0.7}, "its values are at t = 0.7"},
+		{"u", all, "its values are at 5 points of t: a solution"},
+		{"initial", all, ""}, // of five samples, beside the times of their solutions
+		{"u", all[:3], ""},
+	} {
+		path := filepath.Join(t.TempDir(), "u0.npz")
+		if err := data.WriteNPZ(path, []data.Named{
+			{Name: c.array, Array: data.NewArray([]int{5, 8}, make([]float64, 40))}, {Name: "t", Array: data.NewArray([]int{len(c.times)}, c.times)},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadInputs(path, p, g); c.error == "" && err != nil || c.error != "" && (err == nil || !strings.Contains(err.Error(), c.error)) {
+			t.Errorf("%s at t = %v: %v, want %q", c.array, c.times, err, c.error)
+		}
+	}
 }

@@ -46,7 +46,9 @@ func OpenProblem(name string, overrides ...string) (*pde.Problem, error) {
 		}
 	}
 	if len(overrides) > 0 {
-		if p, err = pde.Load(p.File(), src); err != nil {
+		file := p.File()
+		if p, err = pde.Load(file, src); err != nil { // which the file alone has not: it says so beside the place in what was read
+			_, err = pde.Load(file+" with --set "+strings.Join(overrides, " --set "), src)
 			return nil, err
 		}
 	}

@@ -1,6 +1,7 @@
 package pde
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -199,36 +200,37 @@ func (b *probe) largest(e *expr.Expr, places [][]float64, sign float64) []float6
 }
 
 // extremes are places where an expression is largest and least, of many, some of which have coordinates where
-// sub-expressions are so: a spot, which no chosen place would meet, is where the distance from its middle is least.
+// sub-expressions are so: a spot, which no chosen place would meet, is where the distance from its middle is least. Of a comparison they are also on
+// both sides of where it turns: a pulse is between two of these.
 func (b *probe) extremes(e *expr.Expr) [][]float64 {
 	all := b.scatter(b.middle, b.whole, 1<<13)
+	toward := func(x *expr.Expr, sign, beside float64) {
+		along := b.along(x)
+		if b.work > mostWork || len(along) == 0 {
+			return
+		}
+		best, sides := b.largest(x, all, sign), slices.Clone(b.whole)
+		for range 36 {
+			for a := range sides {
+				sides[a] /= 2
+			}
+			best = b.largest(x, b.scatter(best, sides, 64), sign)
+		}
+		for i, place := range all {
+			if i == 0 || b.random.IntN(4) == 0 {
+				for _, a := range along {
+					place[a] = b.moved(best, a, beside*b.whole[a]*(2*b.random.Float64()-1))[a]
+				}
+			}
+		}
+	}
 	e.Walk(map[*expr.Expr]bool{}, func(x *expr.Expr) {
 		if x.IsComparison() {
 			x = x.Args()[0].Minus(x.Args()[1])
+			toward(x.Times(x), -1, 1e-8)
 		}
-		if b.work > mostWork {
-			return
-		}
-		along := b.along(x)
-		if len(along) == 0 {
-			return
-		}
-		for _, sign := range []float64{1, -1} {
-			best, sides := b.largest(x, all, sign), slices.Clone(b.whole)
-			for range 36 {
-				for a := range sides {
-					sides[a] /= 2
-				}
-				best = b.largest(x, b.scatter(best, sides, 64), sign)
-			}
-			for i, place := range all {
-				if i == 0 || b.random.IntN(4) == 0 {
-					for _, a := range along {
-						place[a] = best[a]
-					}
-				}
-			}
-		}
+		toward(x, 1, 0)
+		toward(x, -1, 0)
 	})
 	return [][]float64{b.largest(e, all, 1), b.largest(e, all, -1)}
 }
@@ -248,7 +250,7 @@ func (b *probe) test(of part, samples [][]float64) (found Unresolved, bad bool) 
 					return Unresolved{Axis: b.problem.Axes[k].Name, Waves: true}, true
 				}
 				median, size := b.narrow(e, place, k)
-				if size == 0 || b.singular(e, place, k) || b.vanishes(of, place, k, median) {
+				if size == 0 || b.singular(of, place, k) || b.vanishes(of, place, k, median) {
 					continue
 				}
 				closest := b.points[k][0]
@@ -364,12 +366,15 @@ func (b *probe) vanishes(of part, place []float64, k int, median float64) bool {
 }
 
 // singular reports whether an expression grows without bound at a place, as coefficients in polar coordinates do:
-// solutions vanish there.
-func (b *probe) singular(e *expr.Expr, place []float64, k int) bool {
+// solutions vanish there. A source, which nothing unknown multiplies, must do so slower than the inverse of the distance: of others no integral exists.
+func (b *probe) singular(of part, place []float64, k int) bool {
+	addend := cmp.Or(of.whole, of.Expr)
+	source := !slices.ContainsFunc(b.problem.Unknowns, func(u Unknown) bool { return addend.DependsOn(u.Name) }) &&
+		!slices.ContainsFunc(b.problem.Terms, func(t Term) bool { return addend.DependsOn(t.Name) })
 	for _, length := range []float64{b.whole[k], -b.whole[k]} {
-		y := b.evaluate(e, [][]float64{b.moved(place, k, 1e-4*length), b.moved(place, k, 1e-7*length), b.moved(place, k, 1e-10*length)})
+		y := b.evaluate(of.Expr, [][]float64{b.moved(place, k, 1e-4*length), b.moved(place, k, 1e-7*length), b.moved(place, k, 1e-10*length)})
 		if math.Abs(y[1]) > 1.1*math.Abs(y[0]) && math.Abs(y[2]) > 1.1*math.Abs(y[1]) {
-			return true
+			return !source || math.Abs(y[2]) < 500*math.Abs(y[1]) // a thousand of the inverse
 		}
 	}
 	return false

@@ -65,6 +65,8 @@ func (a *app) importSolutions(ctx context.Context, file string, o *importOptions
 	switch {
 	case o.out == "":
 		return usagef("--out FILE.npz missing")
+	case !strings.HasSuffix(o.out, ".npz"):
+		return usagef("--out %s: want a name that ends in .npz, the format that is written", o.out)
 	case o.samples < 0:
 		return usagef("--samples %d: want a positive number", o.samples)
 	}
@@ -134,8 +136,8 @@ func (o *importOptions) compare(file string, arrays []data.Named) error {
 				"(sample, t, x[, y]), all on one grid")
 		}
 	}
-	if len(first.Shape) == 0 {
-		return fmt.Errorf("%s: array %s is a number; want solutions (sample, t, x[, y])", file, solutions[0])
+	if n := len(first.Shape); n < 2 {
+		return fmt.Errorf("%s: array %s is %s; want solutions (sample, t, x[, y])", file, solutions[0], []string{"a number", "of one dimension"}[n])
 	}
 	count := first.Shape[0]
 	if count < o.samples {
@@ -175,6 +177,9 @@ func importArrays(file string, all data.Arrays, o *importOptions) ([]data.Named,
 		x, err := readFirst(all, take.from, samples)
 		if err != nil {
 			return nil, err
+		}
+		if data.Find(arrays, take.to) != nil {
+			return nil, usagef("%s is asked for twice", take.to)
 		}
 		longest = slices.Max(append(x.Shape, longest))
 		arrays = append(arrays, data.Named{Name: take.to, Array: x})

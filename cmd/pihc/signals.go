@@ -33,12 +33,12 @@ func statusOf(s os.Signal) int {
 
 // An interruption is what signals have to do with one command line. The first SIGINT,
 // SIGTERM or SIGHUP ends its context; a command that has not ended a second later, as
-// something blocks it, is ended, unless it is saving: a training writes its checkpoint. The
+// something blocks it, is ended, unless it is saving: a training writes its checkpoint, an inversion or a solution what it has. The
 // next signal has the system's effect. SIGQUIT ends the process at once.
 type interruption struct {
 	context.Context
 	status  atomic.Int32                  // of the first signal, 0 before
-	saving  atomic.Bool                   // a training goes on to its checkpoint
+	saving  atomic.Bool                   // it goes on to what it writes
 	leaving atomic.Bool                   // the command has ended, or was given up
 	command atomic.Pointer[cobra.Command] // nil until it is known
 	comm    atomic.Pointer[dist.Comm]     // nil until it is joined

@@ -124,11 +124,13 @@ func (a *app) solve(c *cobra.Command, name string, o *solveOptions) error {
 		}
 	}
 	a.about = "solve: "
+	a.signals.saving.Store(true) // interrupted it ends with the best solution, when the step it is in is done
 	s, err := experiment.Solve(c.Context(), p, g, inputs, experiment.SolveOptions{Options: a.options(0), Tolerance: o.tolerance, Name: cmp.Or(o.initial, "what is drawn")})
-	if s == nil {
-		return err
+	if s != nil {
+		err = cmp.Or(a.writeSolution(s, name, page, o), err)
 	}
-	return cmp.Or(a.writeSolution(s, name, page, o), err)
+	a.signals.saving.Store(false)
+	return err
 }
 
 // writeSolution writes the files that were asked for, and says what there is.

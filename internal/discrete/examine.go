@@ -59,7 +59,12 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 	if alike(initial) {
 		x.Notes = append(x.Notes, "all samples that are drawn are alike: there is one solution to learn")
 	}
-	x.domain(s, initial)
+	x.domain(s, initial, false)
+	if len(x.Faults) == 0 {
+		if err := x.ownDomain(p, draw); err != nil {
+			return nil, err
+		}
+	}
 	if len(x.Faults) == 0 {
 		st, u := s.about(initial[0])
 		if x.rank(st, u); !x.free() {
@@ -325,10 +330,38 @@ func varied(sys *pde.System, sample []float64, by, add float64, seed int) []floa
 	return u
 }
 
-// domain finds rows that are not finite: at initial conditions, which is a fault, or
+// mostDomain bounds the values of the file's own grid on which rows are evaluated once.
+const mostDomain = 1 << 21
+
+// ownDomain finds rows that are not finite at a first initial condition on the file's own grid, which has points that a small one has not.
+func (x *Examination) ownDomain(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) error {
+	g, err := p.Grid(nil)
+	if err != nil || g.Size()*len(p.Unknowns) > mostDomain {
+		return err
+	}
+	sys, err := p.Discretize(g)
+	if err != nil {
+		return err
+	}
+	initial, err := draw(g)
+	if err != nil {
+		return err
+	}
+	s := &system{sys: sys, rates: make([]int, len(sys.Terms)), fields: len(p.Unknowns), slices: 1, points: g.Size(), whole: true}
+	for _, set := range sys.Sets {
+		s.count += len(set.Points)
+	}
+	x.domain(s, initial[:1], true)
+	return nil
+}
+
+// domain finds rows that are not finite: at initial conditions, which is a fault, or, where these are not all to look at,
 // at fields as far from them as they are from zero.
-func (x *Examination) domain(s *system, initial [][]float64) {
+func (x *Examination) domain(s *system, initial [][]float64, nearAlone bool) {
 	for _, near := range []bool{true, false} {
+		if !near && nearAlone {
+			return
+		}
 		for k, set := range s.sys.Sets {
 			bad, count, example := 0, 0, ""
 			for draw, u0 := range initial {

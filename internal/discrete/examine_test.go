@@ -254,6 +254,31 @@ func TestExamineFaults(t *testing.T) {
 	}
 }
 
+// What is not finite at a point of the file's own grid alone is found, at a place that a small grid has not.
+func TestExamineOwnPoints(t *testing.T) {
+	const file = `axes:
+  t: {range: [0, 1], points: 9, boundary: nodes}
+  x: {range: [0, 1], points: 16, boundary: periodic}
+terms:
+  u_t: {axis: t, derivative: 1}
+  u_xx: {axis: x, derivative: 2}
+residual: {expression: u_t - 0.1*u_xx + 0.1*SOURCE}
+conditions:
+  start: {kind: initial, at: {t: low}, expression: u - u0}
+initial: {distribution: random-sines, low: -1, high: 1}
+`
+	for source, want := range map[string]string{
+		"sqrt(0.9 - x)": "residual: 6.25 % of the rows are not finite where the field keeps its initial values: sqrt(0.9 - x) at x = 0.938",
+		"1/(x - 0.25)":  "1/(-0.25 + x) at x = 0.25",
+		"sqrt(1 - x)":   "",
+	} {
+		x := examine(t, load(t, strings.Replace(file, "SOURCE", source, 1)))
+		if got := strings.Join(x.Faults, "; "); !strings.Contains(got, want) || want == "" && got != "" {
+			t.Errorf("%s: %q, want %q", source, got, want)
+		}
+	}
+}
+
 // An unknown that begins beside one that ends: each has its one condition in time, and no end of it is named. Without one of them its end is.
 func TestExamineBetweenTimes(t *testing.T) {
 	const file = `unknown: [n, u]
@@ -326,7 +351,11 @@ conditions:
 		{"-u_xx", "1", "  a: {at: {x: low}, expression: u}\n  b: {at: {x: high}, expression: u}\n  c: {at: {x: high}, expression: u_x}\n", "3 conditions hold at the ends of x (a, b, c), where equations with derivatives of order 2 along it take 2"},
 		{"-u_xx", "1", "  a: {at: {x: low}, expression: u}\n  b: {at: {x: high}, expression: u, weight: t < 0.5}\n  c: {at: {x: high}, expression: u_x, weight: t >= 0.5}\n", ""},
 		{"(0.5 - x)*u_x", "0", "  a: {at: {x: low}, expression: u}\n  b: {at: {x: high}, expression: u}\n", ""},
-		{"u_x", "0", "  a: {at: {x: low}, expression: u}\n  b: {at: {x: high}, expression: u}\n", "2 conditions hold at the ends of x (a, b), where equations with derivatives of order 1 along it take 1"},
+		{"u_x", "0", "  a: {at: {x: low}, expression: u}\n  b: {at: {x: high}, expression: u}\n", "1 condition holds at x high, where no wave comes in"},
+		{"(x - 0.5)*u_x", "0", "  b: {at: {x: high}, expression: u}\n", "1 condition holds at x high, where no wave comes in"},
+		{"(x - 0.5)*u_x", "0", "  a: {at: {x: low}, expression: u}\n  b: {at: {x: high}, expression: u}\n", "1 condition holds at x low, where no wave comes in, and 1 condition holds at x high"},
+		{"(x - 0.5)*u_x", "0", "", ""},
+		{"(x - t)*u_x", "0", "  b: {at: {x: high}, expression: u}\n", ""},
 	} {
 		src := strings.NewReplacer("SPACE", c.space, "ROWS", c.rows).Replace(file) + c.walls
 		x := examine(t, load(t, strings.Replace(src, "0.01*-u_xx", "-0.01*u_xx", 1)))

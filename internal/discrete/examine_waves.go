@@ -10,19 +10,17 @@ import (
 	"pihc/pde"
 )
 
-// entering is how many waves come in at the ends of an axis (low, high), and how many stay where they are.
-type entering struct {
-	in   [2]int
-	stay int
-}
+// speeds is how many waves go up an axis, down, and stay where they are.
+type speeds struct{ up, down, stay int }
 
 // wrongWaves finds ends of axes of space where a system of first order, in time and along the axis, has fewer conditions than waves that come
 // in there, or more: as many as eigenvalues of its matrix along the axis with the sign of the end, which is what makes such a system well-posed (Kreiss and
 // Lorenz, Initial-boundary value problems and the Navier-Stokes equations, chapter 7). It is a fault of linear rows; of others, whose waves
-// may turn round later, a note. Nothing is said where the draws do not agree.
+// may turn round later, a note. Nothing is said where the draws do not agree. Of an equation with one unknown openWalls finds what is missing; here
+// it is what no condition may prescribe.
 func (x *Examination) wrongWaves(s *system, initial [][]float64) {
 	p := s.sys.Problem
-	if len(p.Unknowns) < 2 || len(p.Residuals) != len(p.Unknowns) || !Marches(p) || slices.Min(TimeOrders(p)) != 1 || slices.Max(TimeOrders(p)) != 1 {
+	if len(p.Residuals) != len(p.Unknowns) || !Marches(p) || slices.Min(TimeOrders(p)) != 1 || slices.Max(TimeOrders(p)) != 1 {
 		return
 	}
 	fixed := fixes(s.sys)
@@ -54,12 +52,16 @@ func (x *Examination) wrongWaves(s *system, initial [][]float64) {
 		if !ok {
 			continue
 		}
+		in, stay := [2]int{found[0].up, found[1].down}, [2]int{found[0].stay, found[1].stay}
+		if len(p.Unknowns) == 1 && (all[0] < in[0] || all[1] < in[1]) {
+			continue
+		}
 		var wrong []string
 		for e, end := range []string{"low", "high"} {
-			if all[e] < 0 || all[e] >= found.in[e] && values[e] <= found.in[e]+found.stay {
+			if all[e] < 0 || all[e] >= in[e] && values[e] <= in[e]+stay[e] {
 				continue
 			}
-			wrong = append(wrong, fmt.Sprintf("%s at %s %s, where %s", count(all[e], "condition holds", "conditions hold"), axis.Name, end, count(found.in[e], "wave comes in", "waves come in")))
+			wrong = append(wrong, fmt.Sprintf("%s at %s %s, where %s", count(all[e], "condition holds", "conditions hold"), axis.Name, end, count(in[e], "wave comes in", "waves come in")))
 		}
 		if len(wrong) == 0 {
 			continue
@@ -103,8 +105,8 @@ func ofFirstOrder(p *pde.Problem, axis string) bool {
 	return true
 }
 
-// waves counts those at the ends of axis a for all draws, not ok where they differ between draws or points.
-func (s *system) waves(initial [][]float64, a int) (found entering, ok bool) {
+// waves counts those at the ends of axis a (low, high) for all draws, not ok where they differ between draws or points of an end.
+func (s *system) waves(initial [][]float64, a int) (found [2]speeds, ok bool) {
 	g := s.sys.Grid
 	stride, n := g.Strides()[a], g.Axes[a].Points
 	for draw, u0 := range initial {
@@ -124,38 +126,39 @@ func (s *system) waves(initial [][]float64, a int) (found entering, ok bool) {
 			}
 			first, last = max(first, low), min(last, high)
 		}
-		places := 0
-		for q := 0; q < g.Size() && places < mostPlaces; q++ {
-			at := q / stride % n
-			if at != first && at != last {
-				continue
+		for end, at := range []int{first, last} {
+			places := 0
+			for q := 0; q < g.Size() && places < mostPlaces; q++ {
+				if q/stride%n != at {
+					continue
+				}
+				lines, complete := st.linesAt(int32(q))
+				if !complete {
+					continue
+				}
+				places++
+				here, ok := st.speeds(lines, a)
+				if !ok {
+					return found, false
+				}
+				if draw == 0 && places == 1 {
+					found[end] = here
+				}
+				if here != found[end] {
+					return found, false
+				}
 			}
-			lines, complete := st.linesAt(int32(q))
-			if !complete {
-				continue
+			if places == 0 {
+				return found, false
 			}
-			places++
-			here, ok := st.entering(lines, a)
-			if !ok {
-				return entering{}, false
-			}
-			if draw == 0 && places == 1 {
-				found = here
-			}
-			if here != found {
-				return entering{}, false
-			}
-		}
-		if places == 0 {
-			return entering{}, false
 		}
 	}
 	return found, true
 }
 
-// entering counts the waves along axis a by the signs of their speeds, the eigenvalues of the matrix of its derivatives over that of the rates; not ok
+// speeds counts the waves along axis a by the signs of their speeds, the eigenvalues of the matrix of its derivatives over that of the rates; not ok
 // where the rates do not follow from the rows.
-func (st *state) entering(lines []line, a int) (e entering, ok bool) {
+func (st *state) speeds(lines []line, a int) (c speeds, ok bool) {
 	n := st.fields
 	rate, m := zeros(n, n), zeros(n, n)
 	for r, l := range lines {
@@ -175,7 +178,7 @@ func (st *state) entering(lines []line, a int) (e entering, ok bool) {
 	}
 	scale := equilibrate(rate, m)
 	if !solveComplex(rate, m) {
-		return e, false
+		return c, false
 	}
 	for r := range m {
 		for c := range m[r] {
@@ -186,8 +189,7 @@ func (st *state) entering(lines []line, a int) (e entering, ok bool) {
 	small := 1e-6 * norm(m)
 	above, left := signs(m, small)
 	right, below := signs(m, -small)
-	e = entering{in: [2]int{above, below}, stay: right - above}
-	return e, above+left == n && right+below == n
+	return speeds{above, below, right - above}, above+left == n && right+below == n
 }
 
 // signs counts the eigenvalues of m whose real part is above a number, and below, by the matrix sign function (Roberts 1980): Newton's method for

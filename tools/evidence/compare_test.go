@@ -95,7 +95,7 @@ func TestHolm(t *testing.T) {
 // have the p stated. Of two, 0.02 and 0.03 are within 0.025 and 0.05; of four, after 0.001, 0.02 is not within 0.05/3.
 func TestDecided(t *testing.T) {
 	folder := t.TempDir()
-	runs, lines := "table,method,seed,relative_l2,worst,std,median,unseen_l2,relative_residual,passes\n", "family,problem,what,a,b\n"
+	runs, lines := "table,method,seed,relative_l2,worst,std,median,unseen_l2,relative_residual,truth_residual,passes\n", "family,problem,what,a,b\n"
 	for _, c := range []struct {
 		family, method string
 		m              float64
@@ -105,7 +105,7 @@ func TestDecided(t *testing.T) {
 			if c.family != "" {
 				apart = c.m + 0.01*float64(seed-1)
 			}
-			runs += fmt.Sprintf("t,%s,%d,%g,,,,,,\n", c.method, seed, 1+apart)
+			runs += fmt.Sprintf("t,%s,%d,%g,,,,,,,\n", c.method, seed, 1+apart)
 		}
 		if c.family != "" {
 			lines += fmt.Sprintf("%s,,,runs t %s,runs t base\n", c.family, c.method)

@@ -18,6 +18,7 @@ type run struct {
 	l2, std, median     float64
 	worst, unseen       float64
 	residual, passes    float64
+	truth               float64 // residual of the reference solution
 }
 
 // group is the runs of one table and method, by seed.
@@ -112,7 +113,7 @@ func readRuns(name string) (map[string]group, error) {
 	runs := map[string]group{}
 	for i, line := range lines {
 		r := run{table: line[column["table"]], method: line[column["method"]], seed: line[column["seed"]]}
-		for key, to := range map[string]*float64{"relative_l2": &r.l2, "worst": &r.worst, "std": &r.std, "median": &r.median, "unseen_l2": &r.unseen, "relative_residual": &r.residual, "passes": &r.passes} {
+		for key, to := range map[string]*float64{"relative_l2": &r.l2, "worst": &r.worst, "std": &r.std, "median": &r.median, "unseen_l2": &r.unseen, "relative_residual": &r.residual, "truth_residual": &r.truth, "passes": &r.passes} {
 			if text := line[column[key]]; text != "" {
 				if *to, err = strconv.ParseFloat(text, 64); err != nil {
 					return nil, fmt.Errorf("%s:%d: %s: %w", name, i+2, key, err)
@@ -173,12 +174,13 @@ func errorTable(runs map[string]group, sets []set) string {
 	return b.String()
 }
 
-// residualTable has the residuals of every set whose runs have them in one unit, least and most over seeds.
+// residualTable has the residuals of every set whose runs have them in one unit, least and most over seeds, and that of the reference solution.
 func residualTable(runs map[string]group, sets []set) string {
 	var b strings.Builder
-	b.WriteString("| | seeds | PI-SC | PI-HC | PI-HC-MoE |\n|---|---|---|---|---|\n")
+	b.WriteString("| | seeds | PI-SC | PI-HC | PI-HC-MoE | the reference |\n|---|---|---|---|---|---|\n")
 	for _, s := range sets {
-		line := fmt.Sprintf("| %s | %d |", s.title, len(runs[s.table+" soft"+s.suffix]))
+		soft := runs[s.table+" soft"+s.suffix]
+		line := fmt.Sprintf("| %s | %d |", s.title, len(soft))
 		complete := true
 		for _, method := range []string{"soft", "hard", "moe"} {
 			least, most := math.Inf(1), 0.0
@@ -193,7 +195,7 @@ func residualTable(runs map[string]group, sets []set) string {
 			}
 		}
 		if complete && s.residuals == "yes" && !strings.HasSuffix(s.table, "-temporal") {
-			b.WriteString(line + "\n")
+			b.WriteString(line + " " + percent(soft[0].truth) + " |\n")
 		}
 	}
 	return b.String()
