@@ -41,7 +41,7 @@ type Verdict struct {
 // examine says whether the rows of a problem determine its unknown, and agree with each other and
 // with the ansatz, for initial conditions of its own distribution.
 func examine(p *pde.Problem) (*Verdict, error) {
-	found, err := discrete.Examine(p, func(g *grid.Grid) ([][]float64, error) {
+	found, err := discrete.Examine(p, nil, func(g *grid.Grid) ([][]float64, error) {
 		samples, err := dataset.Draws(p, g, 16)
 		if err != nil {
 			return nil, err

@@ -158,7 +158,7 @@ func solvableAsStated(p *pde.Problem, g *grid.Grid, inputs [][]float64, o *Solve
 			}
 		}
 	}
-	x, err := discrete.Examine(p, func(on *grid.Grid) ([][]float64, error) {
+	x, err := discrete.Examine(p, g, func(on *grid.Grid) ([][]float64, error) {
 		var all [][]float64
 		for _, sample := range inputs[:min(len(inputs), 16)] {
 			all = append(all, dataset.InputsOn(p, sample, g, on))

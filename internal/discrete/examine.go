@@ -34,8 +34,9 @@ type Examination struct {
 // mostValues bounds systems that are solved a second time, on a finer grid.
 const mostValues = 2500
 
-// Examine examines a problem with initial conditions that draw returns for a grid.
-func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Examination, error) {
+// Examine examines a problem with initial conditions that draw returns for a grid. Rows have to be finite on own, too,
+// nil the grid that the problem states.
+func Examine(p *pde.Problem, own *grid.Grid, draw func(g *grid.Grid) ([][]float64, error)) (*Examination, error) {
 	x := &Examination{}
 	s, err := smallSystem(p, 0)
 	if err != nil {
@@ -61,7 +62,7 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 	}
 	x.domain(s, initial, false)
 	if len(x.Faults) == 0 {
-		if err := x.ownDomain(p, draw); err != nil {
+		if err := x.domainOn(p, own, draw); err != nil {
 			return nil, err
 		}
 	}
@@ -330,14 +331,18 @@ func varied(sys *pde.System, sample []float64, by, add float64, seed int) []floa
 	return u
 }
 
-// mostDomain bounds the values of the file's own grid on which rows are evaluated once.
+// mostDomain bounds the values of a grid of any size on which rows are evaluated once.
 const mostDomain = 1 << 21
 
-// ownDomain finds rows that are not finite at a first initial condition on the file's own grid, which has points that a small one has not.
-func (x *Examination) ownDomain(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) error {
-	g, err := p.Grid(nil)
-	if err != nil || g.Size()*len(p.Unknowns) > mostDomain {
-		return err
+// domainOn finds rows that are not finite at a first initial condition on a grid, which has points that a small one has not.
+func (x *Examination) domainOn(p *pde.Problem, g *grid.Grid, draw func(g *grid.Grid) ([][]float64, error)) (err error) {
+	if g == nil {
+		if g, err = p.Grid(nil); err != nil {
+			return err
+		}
+	}
+	if g.Size()*len(p.Unknowns) > mostDomain {
+		return nil
 	}
 	sys, err := p.Discretize(g)
 	if err != nil {

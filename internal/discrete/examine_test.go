@@ -14,7 +14,7 @@ import (
 
 func examine(t *testing.T, p *pde.Problem) *Examination {
 	t.Helper()
-	x, err := Examine(p, func(g *grid.Grid) (all [][]float64, err error) {
+	x, err := Examine(p, nil, func(g *grid.Grid) (all [][]float64, err error) {
 		for _, f := range []func(x []float64) float64{
 			func(x []float64) float64 { return 0.3 + 0.2*math.Sin(5*x[0]) },
 			func(x []float64) float64 { return math.Sin(5 * x[0]) },
@@ -151,7 +151,7 @@ conditions:
   c: {at: {y: low}, expression: u - 1}
   d: {at: {y: high}, expression: u - 1}
 `
-	x, err := Examine(load(t, steady), func(g *grid.Grid) ([][]float64, error) {
+	x, err := Examine(load(t, steady), nil, func(g *grid.Grid) ([][]float64, error) {
 		return [][]float64{slices.Repeat([]float64{0.3}, g.Size()), make([]float64, g.Size())}, nil
 	})
 	if err != nil || len(x.Faults) > 0 {
@@ -194,7 +194,7 @@ conditions:
 		{"u_xx + u_yy - 20*u*u_x + f", 1, false}, // differences have others, another on every grid
 		{"u_xx + u_yy + f", 10, false},
 	} {
-		x, err := Examine(load(t, plate(c.expression)), func(g *grid.Grid) ([][]float64, error) {
+		x, err := Examine(load(t, plate(c.expression)), nil, func(g *grid.Grid) ([][]float64, error) {
 			return [][]float64{slices.Repeat([]float64{c.force}, g.Size()), slices.Repeat([]float64{c.force / 2}, g.Size())}, nil
 		})
 		if err != nil || len(x.Faults) > 0 {
@@ -390,7 +390,7 @@ conditions:
   mr: {at: {x: high}, expression: uxxR}
 initial: {distribution: random-series, series: sine, parameters: {modes: 3, decay: 1}, scale: 0.5}
 `)
-	x, err := Examine(p, func(g *grid.Grid) ([][]float64, error) {
+	x, err := Examine(p, nil, func(g *grid.Grid) ([][]float64, error) {
 		return [][]float64{onSpace(g, func(x []float64) float64 {
 			return 0.3*math.Sin(math.Pi*x[0]) - 0.2*math.Sin(2*math.Pi*x[0]) + 0.2*math.Sin(3*math.Pi*x[0])
 		})}, nil
@@ -424,7 +424,7 @@ initial: {distribution: random-series, series: SERIES, parameters: {modes: 2, de
 			start = ""
 		}
 		p := load(t, strings.NewReplacer("RATE", c.rate, "ROWS", c.rows, "SERIES", c.series, "START", start).Replace(file))
-		x, err := Examine(p, func(g *grid.Grid) ([][]float64, error) {
+		x, err := Examine(p, nil, func(g *grid.Grid) ([][]float64, error) {
 			field := onSpace(g, func(x []float64) float64 { return math.Cos(pi * x[0]) })
 			if c.series == "sine" {
 				field = onSpace(g, func(x []float64) float64 { return math.Sin(pi * x[0]) })
@@ -477,7 +477,7 @@ conditions:
   of: {at: {x: low}, expression: lambda - 2}
 initial: {u: {distribution: random-series, series: sine}}
 `)
-	x, err := Examine(p, func(g *grid.Grid) ([][]float64, error) { return [][]float64{make([]float64, p.InputSize(g))}, nil })
+	x, err := Examine(p, nil, func(g *grid.Grid) ([][]float64, error) { return [][]float64{make([]float64, p.InputSize(g))}, nil })
 	if err != nil {
 		t.Fatal(err)
 	}

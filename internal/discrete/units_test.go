@@ -76,7 +76,7 @@ conditions: {start: {kind: initial, at: {t: low}, expression: v}, a: {at: {x: lo
 			if d := grid.RelativeL2(u, plain, c.unknowns); !(d <= 2e-6) {
 				t.Errorf("%s in units of %s: %g from that in units of 1", name, unit, d)
 			}
-			x, err := Examine(p, func(g *grid.Grid) ([][]float64, error) {
+			x, err := Examine(p, nil, func(g *grid.Grid) ([][]float64, error) {
 				sample := make([]float64, p.InputSize(g))
 				for i := range sample {
 					sample[i] = c.input + 0.1*math.Sin(float64(i))

@@ -392,7 +392,7 @@ conditions:
 // A slope of a stream function that holds the vorticity leaves values free at corners, and is named.
 func TestExamineSlopes(t *testing.T) {
 	p := loadSystem(t, cavity)
-	x, err := Examine(p, func(g *grid.Grid) ([][]float64, error) {
+	x, err := Examine(p, nil, func(g *grid.Grid) ([][]float64, error) {
 		return [][]float64{make([]float64, p.InputSize(g)), slices.Repeat([]float64{1}, p.InputSize(g))}, nil
 	})
 	if err != nil {
@@ -416,7 +416,7 @@ func TestExamineSystems(t *testing.T) {
 		{"the same residual twice", strings.Replace(fitzHugh, "v_t - 0.05*v_xx - 0.3*(u - v)", "2*(u_t - 0.02*u_xx - u + u^3 + v)", 1), "values stay free"},
 	} {
 		p := loadSystem(t, c.src)
-		x, err := Examine(p, draw(p))
+		x, err := Examine(p, nil, draw(p))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -436,7 +436,7 @@ residual: {first: {expression: u_t + v_x, rows: {t: [1, 0], x: [1, 1]}}, second:
 conditions: {a: {at: {t: low}, expression: u - u0}, b: {at: {t: low}, expression: v - v0}, c: {at: {x: low}, expression: u}, d: {at: {x: high}, expression: u}}
 `
 	p := loadSystem(t, src)
-	x, err := Examine(p, draw(p))
+	x, err := Examine(p, nil, draw(p))
 	if err != nil {
 		t.Fatal(err)
 	}
