@@ -92,7 +92,7 @@ func armErrors(bySeed map[string][]arm, name string) (map[string]float64, error)
 	return errors, nil
 }
 
-// errorsOf are errors by seed of what comparisons.csv names: "runs TABLE METHOD", "studies STUDY ARM",
+// errorsOf are errors by seed of what comparisons.csv names: "runs TABLE METHOD [seed<N]", "studies STUDY ARM",
 // or several with "and" between them, which have other seeds.
 func errorsOf(folder string, runs map[string]group, text string) (map[string]float64, error) {
 	out := map[string]float64{}
@@ -101,8 +101,18 @@ func errorsOf(folder string, runs map[string]group, text string) (map[string]flo
 		errors := map[string]float64{}
 		switch study, armName, _ := strings.Cut(name, " "); kind {
 		case "runs":
+			among := func(seed string) bool { return true }
+			if at := strings.LastIndex(name, " seed<"); at >= 0 {
+				var err error
+				if _, among, err = condition(name[at+1:]); err != nil {
+					return nil, err
+				}
+				name = name[:at]
+			}
 			for _, r := range runs[name] {
-				errors[r.seed] = r.l2
+				if among(r.seed) {
+					errors[r.seed] = r.l2
+				}
 			}
 		case "studies":
 			bySeed, err := readStudy(folder, study)
