@@ -72,11 +72,11 @@ func convert[T float32 | int32 | int64](v []T) []float64 {
 	return out
 }
 
-// mostMagnitude is beyond what anything has in any units, and what markers of missing values are beyond; squares of such values are infinite.
+// mostMagnitude is more than anything has in any units, and less than markers of missing values. Norms of values above it overflow.
 const mostMagnitude = 1e150
 
 // CheckFinite returns an error that names the first value that is not finite, or
-// too large to be squared, and its index.
+// so large that norms overflow, and its index.
 func (a *Array) CheckFinite() error {
 	at, value := -1, 0.0
 	switch v := a.Data.(type) {
@@ -89,7 +89,7 @@ func (a *Array) CheckFinite() error {
 		return nil
 	}
 	if math.Abs(value) > mostMagnitude && !math.IsInf(value, 0) {
-		return fmt.Errorf("value at index (%s) is %.3g: a marker of missing values? Its square is not finite", a.index(at), value)
+		return fmt.Errorf("value at index (%s) is %.3g: a marker of missing values? Norms of such values overflow", a.index(at), value)
 	}
 	return fmt.Errorf("value at index (%s) is %v", a.index(at), value)
 }

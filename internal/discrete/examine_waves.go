@@ -53,7 +53,7 @@ func (x *Examination) wrongWaves(s *system, initial [][]float64) {
 			continue
 		}
 		in, stay := [2]int{found[0].up, found[1].down}, [2]int{found[0].stay, found[1].stay}
-		if len(p.Unknowns) == 1 && (all[0] < in[0] || all[1] < in[1]) {
+		if missing := func(e int) bool { return all[e] >= 0 && all[e] < in[e] }; len(p.Unknowns) == 1 && (missing(0) || missing(1)) {
 			continue
 		}
 		var wrong []string
