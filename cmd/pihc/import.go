@@ -65,13 +65,14 @@ func (a *app) importSolutions(ctx context.Context, file string, o *importOptions
 	switch {
 	case o.out == "":
 		return usagef("--out FILE.npz missing")
-	case !strings.HasSuffix(o.out, ".npz"):
-		return usagef("--out %s: want a name that ends in .npz, the format that is written", o.out)
 	case o.samples < 0:
 		return usagef("--samples %d: want a positive number", o.samples)
 	}
 	if err := o.output(file).Check(); err != nil {
 		return err
+	}
+	if !strings.HasSuffix(o.out, ".npz") {
+		return fmt.Errorf("--out %s: want a name that ends in .npz, the format that is written", o.out)
 	}
 	all, err := data.OpenArrays(ctx, file)
 	if err != nil {
