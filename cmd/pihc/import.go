@@ -138,7 +138,11 @@ func (o *importOptions) compare(file string, arrays []data.Named) error {
 		}
 	}
 	if n := len(first.Shape); n < 2 {
-		return fmt.Errorf("%s: array %s is %s; want solutions (sample, t, x[, y])", file, solutions[0], []string{"a number", "of one dimension"}[n])
+		name := solutions[0]
+		if len(o.unknowns) == 0 {
+			name = o.solution // its name in the file
+		}
+		return fmt.Errorf("%s: array %s is %s; want solutions (sample, t, x[, y])", file, name, []string{"a number", "of one dimension"}[n])
 	}
 	count := first.Shape[0]
 	if count < o.samples {

@@ -60,13 +60,14 @@ func Examine(p *pde.Problem, own *grid.Grid, draw func(g *grid.Grid) ([][]float6
 	if alike(initial) {
 		x.Notes = append(x.Notes, "all samples that are drawn are alike: there is one solution to learn")
 	}
-	x.domain(s, initial, false)
+	x.domain(s, initial, true)
 	if len(x.Faults) == 0 {
 		if err := x.domainOn(p, own, draw); err != nil {
 			return nil, err
 		}
 	}
 	if len(x.Faults) == 0 {
+		x.domain(s, initial, false)
 		st, u := s.about(initial[0])
 		if x.rank(st, u); !x.free() {
 			x.contradictions(st, u, initial[0])
@@ -360,57 +361,49 @@ func (x *Examination) domainOn(p *pde.Problem, g *grid.Grid, draw func(g *grid.G
 	return nil
 }
 
-// domain finds rows that are not finite: at initial conditions, which is a fault, or, where these are not all to look at,
+// domain finds rows that are not finite: near initial conditions, at these themselves, which is a fault, or else
 // at fields as far from them as they are from zero.
-func (x *Examination) domain(s *system, initial [][]float64, nearAlone bool) {
-	for _, near := range []bool{true, false} {
-		if !near && nearAlone {
-			return
+func (x *Examination) domain(s *system, initial [][]float64, near bool) {
+	var states []*state
+	for draw, u0 := range initial {
+		u := varied(s.sys, u0, 0, 0, draw)
+		if !near {
+			most := 0.0
+			for _, v := range u {
+				most = max(most, math.Abs(v))
+			}
+			if s.sys.Problem.Steady {
+				most = 1
+			}
+			u = varied(s.sys, u0, 0, most, draw)
 		}
-		for k, set := range s.sys.Sets {
-			bad, count, example := 0, 0, ""
-			for draw, u0 := range initial {
-				u := varied(s.sys, u0, 0, 0, draw)
-				if !near {
-					most := 0.0
-					for _, v := range u {
-						most = max(most, math.Abs(v))
-					}
-					if s.sys.Problem.Steady {
-						most = 1
-					}
-					u = varied(s.sys, u0, 0, most, draw)
-				}
-				st := s.newState(u0)
-				st.evaluate(u)
-				for i := range set.Points {
-					count++
-					for _, out := range st.out[k] {
-						if math.IsNaN(out[i]) || math.IsInf(out[i], 0) {
-							if bad++; example == "" {
-								example = st.undefined(k, i)
-							}
-							break
-						}
+		st := s.newState(u0)
+		st.evaluate(u)
+		states = append(states, st)
+	}
+	for k, set := range s.sys.Sets {
+		bad, example := 0, ""
+		for _, st := range states {
+			for i := range set.Points {
+				if slices.ContainsFunc(st.out[k], func(out []float64) bool { return math.IsNaN(out[i]) || math.IsInf(out[i], 0) }) {
+					if bad++; example == "" {
+						example = st.undefined(k, i)
 					}
 				}
-			}
-			if bad == 0 {
-				continue
-			}
-			text := fmt.Sprintf("%s: %.3g %% of the rows are not finite", set.Name, 100*float64(bad)/float64(count))
-			if near {
-				where := " where the field keeps its initial values: "
-				if s.sys.Problem.Steady {
-					where = " where unknowns are zero, which solutions begin with (write an unknown as a typical value plus another, T = 1 + theta say): "
-				}
-				x.Faults = append(x.Faults, text+where+example+s.zeroAtFirst(k))
-			} else {
-				x.Notes = append(x.Notes, text+" for fields about as far from the initial condition as that is from zero, which a network may propose: "+example)
 			}
 		}
-		if len(x.Faults) > 0 {
-			return
+		if bad == 0 {
+			continue
+		}
+		text := fmt.Sprintf("%s: %.3g %% of the rows are not finite", set.Name, 100*float64(bad)/float64(len(states)*len(set.Points)))
+		if near {
+			where := " where the field keeps its initial values: "
+			if s.sys.Problem.Steady {
+				where = " where unknowns are zero, which solutions begin with (write an unknown as a typical value plus another, T = 1 + theta say): "
+			}
+			x.Faults = append(x.Faults, text+where+example+s.zeroAtFirst(k))
+		} else {
+			x.Notes = append(x.Notes, text+" for fields about as far from the initial condition as that is from zero, which a network may propose: "+example)
 		}
 	}
 }
