@@ -209,22 +209,29 @@ func TestAllocationAfterTheFirstSolve(t *testing.T) {
 		{MaxIterations: 5, QR: true, NewtonCorrection: true},
 	} {
 		for _, m := range []int{100, 10_000} {
-			p, s := newTerms(m, n, 1).dense(), NewSolver(n, o)
-			w, lambda := make([]float64, n), make([]float64, n)
-			solve := func() {
-				clear(w)
-				s.Solve(p, w)
-				s.FactorSolution(p, w, HessianExact)
-				s.SolveAdjoint(lambda, w)
-				factorAfresh(s, p, w, HessianGaussNewton)
-				s.SolveAdjoint(lambda, w)
+			p, used := newTerms(m, n, 1).dense(), uint64(math.MaxUint64)
+			for range 3 { // the runtime allocates too, at times; what a solver does in its second solve it does each time
+				s := NewSolver(n, o)
+				w, lambda := make([]float64, n), make([]float64, n)
+				solve := func() {
+					clear(w)
+					s.Solve(p, w)
+					s.FactorSolution(p, w, HessianExact)
+					s.SolveAdjoint(lambda, w)
+					factorAfresh(s, p, w, HessianGaussNewton)
+					s.SolveAdjoint(lambda, w)
+				}
+				solve()
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				solve()
+				runtime.ReadMemStats(&after)
+				used = min(used, after.TotalAlloc-before.TotalAlloc)
+				if used <= bound {
+					break
+				}
 			}
-			solve()
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			solve()
-			runtime.ReadMemStats(&after)
-			if used := after.TotalAlloc - before.TotalAlloc; used > bound {
+			if used > bound {
 				t.Errorf("QR %v, %d rows: %d bytes in the second solve, want at most %d", o.QR, m, used, bound)
 			}
 		}
